@@ -1,0 +1,143 @@
+#include "denots/spline.h"
+
+#include <cmath>
+
+#include "denots/parallel.h"
+
+namespace denots {
+namespace {
+
+// The observed knots of one channel of one series, and what the curve does there.
+struct Knots {
+  std::vector<std::int64_t> row;
+  std::vector<double> time, value, slope, pivot;
+
+  void clear() { row.clear(), time.clear(), value.clear(); }
+  std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
+  double width(std::int64_t j) const { return time[j + 1] - time[j]; }
+  double secant(std::int64_t j) const { return (value[j + 1] - value[j]) / width(j); }
+};
+
+// Slopes k of the natural cubic: continuity of the second derivative at inner knots, zero
+// second derivative at both ends. Row j of the tridiagonal system, with w = 1 / width:
+//   w[j-1] k[j-1] + 2 (w[j-1] + w[j]) k[j] + w[j] k[j+1] = 3 (w[j-1] s[j-1] + w[j] s[j]).
+// The matrix is diagonally dominant, so elimination without pivoting is stable.
+void natural_slopes(Knots& knots) {
+  const std::int64_t last = knots.size() - 1;
+  knots.pivot.resize(knots.row.size());
+  double weight = 1.0 / knots.width(0), load = 3.0 * weight * knots.secant(0);
+  knots.pivot[0] = 2.0 * weight;
+  knots.slope[0] = load;
+  for (std::int64_t j = 1; j <= last; ++j) {
+    const double next = j < last ? 1.0 / knots.width(j) : 0.0;
+    const double next_load = j < last ? 3.0 * next * knots.secant(j) : 0.0;
+    const double ratio = weight / knots.pivot[j - 1];
+    knots.pivot[j] = 2.0 * (weight + next) - ratio * weight;
+    knots.slope[j] = load + next_load - ratio * knots.slope[j - 1];
+    weight = next, load = next_load;
+  }
+  knots.slope[last] /= knots.pivot[last];
+  for (std::int64_t j = last - 1; j >= 0; --j)
+    knots.slope[j] = (knots.slope[j] - knots.slope[j + 1] / knots.width(j)) / knots.pivot[j];
+}
+
+// Each knot leans on the step that led to it; the first one has only the step that follows.
+void backward_slopes(Knots& knots) {
+  knots.slope[0] = knots.secant(0);
+  for (std::int64_t j = 1; j < knots.size(); ++j) knots.slope[j] = knots.secant(j - 1);
+}
+
+template <class Real>
+class Curve {
+ public:
+  Curve(std::int64_t stride, Real* value, Real* before, Real* after)
+      : stride_(stride), value_(value), before_(before), after_(after) {}
+
+  void set(std::int64_t row, double value, double before, double after) {
+    value_[row * stride_] = static_cast<Real>(value);
+    before_[row * stride_] = static_cast<Real>(before);
+    after_[row * stride_] = static_cast<Real>(after);
+  }
+
+ private:
+  std::int64_t stride_;
+  Real *value_, *before_, *after_;
+};
+
+// Rows inside a hole take the value and slope of the cubic that spans it, which reproduces
+// that cubic exactly: all channels of a series can then share one grid.
+template <class Real>
+void fill_hole(const Knots& knots, std::int64_t j, double left, double right, const double* times,
+               Curve<Real>& curve) {
+  const double width = knots.width(j), rise = knots.value[j + 1] - knots.value[j];
+  for (std::int64_t row = knots.row[j] + 1; row < knots.row[j + 1]; ++row) {
+    const double u = (times[row] - knots.time[j]) / width;
+    const double bend = left * width - rise, twist = rise - right * width;
+    const double value = knots.value[j] + u * (rise + (1 - u) * (bend * (1 - u) + twist * u));
+    const double slope =
+        (rise + (1 - 2 * u) * (bend * (1 - u) + twist * u) + u * (1 - u) * (twist - bend)) / width;
+    curve.set(row, value, slope, slope);
+  }
+}
+
+template <class Real>
+void fit_channel(Spline kind, std::int64_t length, const double* times, Knots& knots, Curve<Real> curve) {
+  const std::int64_t count = knots.size();
+  if (count < 2) {
+    const double constant = count == 1 ? knots.value[0] : 0.0;
+    for (std::int64_t row = 0; row < length; ++row) curve.set(row, constant, 0.0, 0.0);
+    return;
+  }
+  knots.slope.resize(count);
+  if (kind == Spline::natural_cubic) natural_slopes(knots);
+  if (kind == Spline::causal_hermite) backward_slopes(knots);
+
+  const std::int64_t first = knots.row.front(), last = knots.row.back();
+  for (std::int64_t row = 0; row < first; ++row) curve.set(row, knots.value.front(), 0.0, 0.0);
+  for (std::int64_t row = last + 1; row < length; ++row) curve.set(row, knots.value.back(), 0.0, 0.0);
+  double before = 0.0;
+  for (std::int64_t j = 0; j < count; ++j) {
+    const bool linear = kind == Spline::linear, end = j + 1 == count;
+    const double after = linear ? (end ? 0.0 : knots.secant(j)) : knots.slope[j];
+    const double arriving = j == 0 ? (first > 0 ? 0.0 : after) : before;
+    const double leaving = end ? (last + 1 < length ? 0.0 : arriving) : after;
+    curve.set(knots.row[j], knots.value[j], linear || j == 0 ? arriving : knots.slope[j], leaving);
+    if (end) break;
+    before = linear ? after : knots.slope[j + 1];
+    fill_hole(knots, j, after, before, times, curve);
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void fit_splines(Spline kind, std::int64_t series, std::int64_t channels, const std::int64_t* offsets,
+                 const double* times, const Real* observed, Real* value, Real* slope_before,
+                 Real* slope_after, int threads) {
+  parallel_blocks(series, threads, [=](std::int64_t first, std::int64_t last) {
+    Knots knots;
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t begin = offsets[i], length = offsets[i + 1] - begin;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const std::int64_t at = begin * channels + c;
+        knots.clear();
+        for (std::int64_t row = 0; row < length; ++row) {
+          const Real seen = observed[at + row * channels];
+          if (std::isnan(seen)) continue;
+          knots.row.push_back(row);
+          knots.time.push_back(times[begin + row]);
+          knots.value.push_back(static_cast<double>(seen));
+        }
+        fit_channel(kind, length, times + begin, knots,
+                    Curve<Real>(channels, value + at, slope_before + at, slope_after + at));
+      }
+    }
+  });
+}
+
+template void fit_splines(Spline, std::int64_t, std::int64_t, const std::int64_t*, const double*,
+                          const float*, float*, float*, float*, int);
+template void fit_splines(Spline, std::int64_t, std::int64_t, const std::int64_t*, const double*,
+                          const double*, double*, double*, double*, int);
+
+}  // namespace denots

@@ -1,0 +1,239 @@
+"""Columns of a pandas or polars table: what they hold, as numbers, and grouped into series.
+
+Rows in messages are counted from 0, whatever index the table carries.
+"""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from denots.errors import DenotsError, InvalidTable
+from denots.registry import lookup
+from denots.shapes import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["number", "bool", "text", "date", "duration", "mixed"]
+
+# What R, pandas, SQL and polars write for a cell without a value. Other words are errors.
+MISSING_WORDS = ("", "NaN", "nan", "NA", "null", "NULL")
+
+_OBJECTS: dict[str, Kind] = {
+    "boolean": "bool",
+    "date": "date",
+    "datetime": "date",
+    "decimal": "number",
+    "floating": "number",
+    "integer": "number",
+    "mixed-integer-float": "number",
+    "string": "text",
+    "timedelta": "duration",
+}
+
+
+class Columns:
+    """The columns of a pandas or polars table by name, each handed out as a plain pandas series.
+
+    A table of a library that nobody imported cannot exist, so `sys.modules` tells what the
+    table is and neither library is imported for the sake of the other.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self._polars = _is(frame, "polars", "DataFrame")
+        if _is(frame, "polars", "LazyFrame"):
+            raise InvalidTable("this is a lazy polars table; call .collect() first.")
+        if not self._polars and not _is(frame, "pandas", "DataFrame"):
+            raise InvalidTable(f"expected a pandas or polars DataFrame, found {type(frame).__name__}.")
+        self.names = [str(name) for name in frame.columns]
+        repeated = sorted({name for name in self.names if self.names.count(name) > 1})
+        if repeated:
+            raise InvalidTable(f"column names repeat: {quoted(repeated)}; rename or drop the copies.")
+        if not len(frame):
+            raise InvalidTable("the table has no rows; give at least one observation.")
+        self._read: dict[str, pd.Series[Any]] = {}
+
+    def require(self, name: str, role: str) -> str:
+        """The name as text, or the error that offers the nearest columns."""
+        name = str(name)
+        if not self._polars and name not in self.names and name in map(str, self._frame.index.names):
+            raise InvalidTable(f"{role} column {name!r} is the index of the table; call .reset_index() first.")
+        lookup(dict.fromkeys(self.names, True), name, f"{role} column")
+        return name
+
+    def __getitem__(self, name: str) -> "pd.Series[Any]":
+        if name not in self._read:
+            place = self.names.index(name)
+            raw = self._frame.to_series(place).to_arrow() if self._polars else self._frame.iloc[:, place]
+            self._read[name] = _plain(raw)
+        return self._read[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which series each row of a table belongs to; series stand in order of first appearance."""
+
+    codes: IntArray  # [rows]
+    ids: npt.NDArray[Any]  # [n]
+
+    def owner(self, row: int) -> str | int:
+        name: str | int = self.ids[self.codes[row]].item()
+        return name
+
+    @cached_property
+    def first(self) -> IntArray:
+        """The first row of each series."""
+        return np.unique(self.codes, return_index=True)[1]
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        return np.concatenate([[0], np.cumsum(np.bincount(self.codes))]).astype(np.int64)
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """All rows, series by series, in table order within each."""
+        return np.argsort(self.codes, kind="stable")
+
+
+def read_groups(column: "pd.Series[Any]", name: str) -> Groups:
+    """Group the rows by id; ids are text or integers, and empty text counts as missing."""
+    import pandas as pd
+
+    missing = column.isna().to_numpy()
+    kind = kind_of(column)
+    if kind == "text":
+        missing = missing | (column == "").to_numpy(dtype=bool, na_value=True)
+    if missing.any():
+        raise InvalidTable(
+            f"row {missing.argmax()} has no id in column {name!r}; every row must say which series it belongs to."
+        )
+    if kind == "number" and is_integer(column):
+        codes, ids = pd.factorize(integers(column))
+        return Groups(codes.astype(np.int64), ids)
+    if kind != "text":
+        raise InvalidTable(
+            f"id column {name!r} holds {describe(column)}; ids are text or integers, so convert the column."
+        )
+    codes, names = pd.factorize(column)
+    return Groups(codes.astype(np.int64), np.asarray(names).astype(str))
+
+
+def one_per_series(column: "pd.Series[Any]", name: str, groups: Groups, error: type[DenotsError]) -> "pd.Series[Any]":
+    """The value that each series has in a column, which must not change within a series."""
+    import pandas as pd
+
+    codes = pd.factorize(column)[0]
+    odd = np.flatnonzero(codes != codes[groups.first[groups.codes]])
+    if len(odd):
+        row = odd[0]
+        head = groups.first[groups.codes[row]]
+        raise error(
+            f"series {groups.owner(row)!r}: column {name!r} must be constant within a series, but it is "
+            f"{show(column, head)} in row {head} and {show(column, row)} in row {row}; make it one value per series."
+        )
+    return column.iloc[groups.first].reset_index(drop=True)
+
+
+def kind_of(column: "pd.Series[Any]") -> Kind:
+    """What the cells are; a column without any value counts as numbers that were never observed."""
+    from pandas.api import types
+
+    if types.is_bool_dtype(column.dtype):
+        return "bool"
+    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
+        return "number"
+    if types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    if types.is_timedelta64_dtype(column.dtype):
+        return "duration"
+    if column.isna().all():
+        return "number"
+    return _OBJECTS.get(types.infer_dtype(column, skipna=True), "mixed")
+
+
+def is_integer(column: "pd.Series[Any]") -> bool:
+    from pandas.api import types
+
+    if column.dtype == object:
+        return types.infer_dtype(column, skipna=False) == "integer"
+    return types.is_integer_dtype(column.dtype)
+
+
+def integers(column: "pd.Series[Any]") -> npt.NDArray[Any]:
+    """As int64, or as uint64 where a value needs it; the column has no missing cell."""
+    exact = np.asarray(column.to_numpy().tolist()) if column.dtype == object else column.to_numpy()
+    if exact.dtype.kind == "u" and exact.max() > np.iinfo(np.int64).max:
+        return exact.astype(np.uint64)
+    return exact.astype(np.int64)
+
+
+def float_type(columns: Iterable["pd.Series[Any]"]) -> np.dtype[Any]:
+    """float32 where every column is, else float64."""
+    narrow = all(str(column.dtype).lower() in ("float32", "float16") for column in columns)
+    return np.dtype(np.float32 if narrow else np.float64)
+
+
+def numbers(column: "pd.Series[Any]", name: str, role: str, dtype: npt.DTypeLike = np.float64) -> FloatArray:
+    """As floats, missing cells NaN, Booleans 0 and 1; anything else is refused with its row."""
+    if kind_of(column) not in ("number", "bool"):
+        raise InvalidTable(
+            f"{role} column {name!r} is not numeric: it holds {describe(column)}; "
+            "repair the cells, or encode the column as numbers with empty cells for what is missing."
+        )
+    return column.to_numpy(dtype=dtype, na_value=np.nan)
+
+
+def describe(column: "pd.Series[Any]") -> str:
+    """What a column holds, with the cell that shows it: the first that is no number if there is one."""
+    import pandas as pd
+
+    kind = kind_of(column)
+    present = column.notna().to_numpy()
+    if kind not in ("text", "mixed"):
+        words = {"number": str(column.dtype), "bool": "true or false", "date": "dates", "duration": "durations"}
+        return f"{words[kind]} ({show(column, present.argmax())} in row {present.argmax()})"
+    text = column.astype(str)
+    strange = present & pd.to_numeric(text, errors="coerce").isna().to_numpy()
+    strange &= ~text.isin(MISSING_WORDS).to_numpy()
+    row = strange.argmax() if strange.any() else present.argmax()
+    what = "text" if kind == "text" else f"{column.dtype} cells"
+    if not strange.any():
+        what = "numbers written as text"
+    return f"{what} ({show(column, row)} in row {row})"
+
+
+def show(column: "pd.Series[Any]", row: int) -> str:
+    """One cell as a user would recognise it."""
+    cell = column.iloc[row]
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    return repr(cell) if isinstance(cell, str | int | float) else str(cell)
+
+
+def quoted(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def _is(frame: object, library: str, name: str) -> bool:
+    module = sys.modules.get(library)
+    return module is not None and isinstance(frame, getattr(module, name))
+
+
+def _plain(column: Any) -> "pd.Series[Any]":
+    """Without Arrow types, categories or index, so that the rest knows only a few kinds."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if isinstance(column, pd.Series) and isinstance(column.dtype, pd.ArrowDtype):
+        column = pa.array(column)
+    if not isinstance(column, pd.Series):
+        column = column.to_pandas(date_as_object=False)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object).infer_objects()
+    return column.reset_index(drop=True)

@@ -1,0 +1,196 @@
+"""Time columns: numbers or dates in, time since the start of each series out."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denots.data.column import Groups, describe, integers, is_integer, kind_of, numbers, show
+from denots.errors import InvalidSeries, InvalidTable
+from denots.registry import lookup
+from denots.shapes import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
+UNITS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("d", "day", "days"), "d"),
+}
+
+# A bare year or a run of digits is left out: it could as well be a number.
+_ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(?P<zone>Z|[+-]\d\d(:?\d\d)?)?)?$"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stamps:
+    """When each row of a table was observed, in ticks that sort and subtract exactly."""
+
+    name: str
+    column: "pd.Series[Any]"
+    ticks: npt.NDArray[Any]  # [rows]
+    per_second: int | None = None  # None: the ticks are the user's own numbers
+    zone: str = ""
+
+    def show(self, row: int) -> str:
+        return show(self.column, row)
+
+
+def read_stamps(column: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
+    """Read numbers, dates or ISO 8601 text; a missing or unreadable stamp is refused with its row."""
+    missing = np.flatnonzero(column.isna().to_numpy())
+    if len(missing):
+        raise InvalidTable(
+            f"{_place(groups, missing[0])} has no value in column {name!r}; every row needs one, so fill or drop it."
+        )
+    kind = kind_of(column)
+    if kind == "number":
+        return Stamps(name, column, _plain_numbers(column, name))
+    if kind == "text" or (kind == "date" and column.dtype == object):
+        return _read_text(column.astype(str), name, groups)
+    if kind == "date":
+        zone = "" if column.dt.tz is None else _zone_name(str(column.dt.tz))
+        return Stamps(name, column, *_ticks(column), zone)
+    raise InvalidTable(
+        f"column {name!r} holds {describe(column)}; times are numbers, dates or ISO 8601 text, so convert it "
+        "(durations: divide by one unit of time)."
+    )
+
+
+def elapsed(
+    stamps: Stamps, begin: Stamps | None, groups: Groups, rows: IntArray, offsets: IntArray, unit: str | None
+) -> tuple[FloatArray, FloatArray, str]:
+    """Times of the given rows, start of each series and the unit of both.
+
+    Numbers are kept as they are. Dates become the time since `begin`, or since the first
+    observation of the series.
+    """
+    if begin is not None:
+        _check_same_clock(stamps, begin)
+        _check_begin(stamps, begin, groups, rows[offsets[:-1]])
+    ticks = stamps.ticks[rows]
+    if stamps.per_second is None:
+        label = "" if unit is None else UNITS.get(unit.strip().lower(), unit)
+        first = ticks[offsets[:-1]] if begin is None else begin.ticks[groups.first]
+        return ticks.astype(np.float64), first.astype(np.float64), label
+    if unit is None:
+        raise InvalidTable(
+            f"column {stamps.name!r} holds dates such as {stamps.show(0)}; say in which unit the model counts time: "
+            f"time_unit = {', '.join(map(repr, SECONDS))}."
+        )
+    short = lookup(UNITS, unit.strip().lower(), "time unit")
+    fine = stamps.per_second if begin is None else max(stamps.per_second, begin.per_second or 0)
+    origin = ticks[offsets[:-1]] * (fine // stamps.per_second)
+    if begin is not None and begin.per_second is not None:
+        origin = begin.ticks[groups.first] * (fine // begin.per_second)
+    since = ticks * (fine // stamps.per_second) - np.repeat(origin, np.diff(offsets))
+    return since / (fine * SECONDS[short]), np.zeros(len(origin)), short
+
+
+def check_order(stamps: Stamps, groups: Groups) -> None:
+    """Refuse a table whose times do not increase from row to row within a series."""
+    step = np.diff(stamps.ticks[groups.rows])
+    step[groups.offsets[1:-1] - 1] = 1
+    bad = np.flatnonzero(step <= 0)
+    if len(bad):
+        before, after = groups.rows[bad[0]], groups.rows[bad[0] + 1]
+        same = stamps.ticks[before] == stamps.ticks[after]
+        todo = "Merge rows with the same stamp first." if same else "Sort the table by id and time first."
+        raise InvalidSeries(
+            f"series {groups.owner(before)!r}: times must increase strictly, but {stamps.show(before)} in row {before} "
+            f"is followed by {stamps.show(after)} in row {after}. {todo}"
+        )
+
+
+def _plain_numbers(column: "pd.Series[Any]", name: str) -> npt.NDArray[Any]:
+    if not is_integer(column):
+        return numbers(column, name, "time")
+    ticks = integers(column)
+    if np.abs(ticks.astype(np.float64)).max() > 2**53:
+        raise InvalidTable(
+            f"column {name!r} holds integers up to {ticks.max()}, which a 64-bit float cannot tell apart; "
+            "subtract an origin, use a coarser unit, or convert the column to dates."
+        )
+    return ticks
+
+
+def _ticks(column: "pd.Series[Any]") -> tuple[IntArray, int]:
+    """Whole microseconds since 1970 (UTC where a zone is known), or nanoseconds where those are needed."""
+    dates = column if column.dt.tz is None else column.dt.tz_convert("UTC").dt.tz_localize(None)
+    stamps = dates.to_numpy()
+    if stamps.dtype == np.dtype("datetime64[ns]") and (stamps.view(np.int64) % 1000).any():
+        return stamps.view(np.int64), 10**9
+    return stamps.astype("datetime64[us]").view(np.int64), 10**6
+
+
+def _read_text(text: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = pc.extract_regex(pa.array(text, type=pa.large_string()), _ISO)
+    dates = pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce")
+    bad = np.flatnonzero(dates.isna().to_numpy() | ~found.is_valid().to_numpy(zero_copy_only=False))
+    if len(bad):
+        raise InvalidTable(
+            f"{_place(groups, bad[0])}: {show(text, bad[0])} in column {name!r} is neither a number nor a date; "
+            "write dates as ISO 8601, such as 2024-05-31T13:30:00."
+        )
+    codes, spellings = pd.factorize(pc.struct_field(found, "zone").to_pandas())
+    zones = np.array([_zone_name(spelling) for spelling in spellings])[codes]
+    other = np.flatnonzero(zones != zones[0])
+    if len(other):
+        raise InvalidTable(
+            f"{_place(groups, other[0])}: {show(text, other[0])} in column {name!r} has another time zone than "
+            f"{show(text, 0)} in row 0; write all stamps in one zone, best UTC."
+        )
+    return Stamps(name, text, *_ticks(dates), str(zones[0]))
+
+
+def _zone_name(zone: str) -> str:
+    """One spelling per zone: "" for none, "UTC", a region, or an offset such as +02:00."""
+    if zone in ("", "UTC"):
+        return zone
+    offset = zone.removeprefix("UTC")
+    if offset[0] in "+-":
+        digits = offset[1:].replace(":", "").ljust(4, "0")
+        return "UTC" if digits == "0000" else f"{offset[0]}{digits[:2]}:{digits[2:]}"
+    return "UTC" if zone == "Z" else zone
+
+
+def _check_same_clock(stamps: Stamps, begin: Stamps) -> None:
+    if (stamps.per_second is None) != (begin.per_second is None):
+        raise InvalidTable(
+            f"column {stamps.name!r} holds {describe(stamps.column)} but start column {begin.name!r} holds "
+            f"{describe(begin.column)}; both must be numbers or both dates."
+        )
+    if stamps.zone != begin.zone:
+        raise InvalidTable(
+            f"column {stamps.name!r} has time zone {stamps.zone or 'none'} ({stamps.show(0)} in row 0) but start column "
+            f"{begin.name!r} has {begin.zone or 'none'} ({begin.show(0)}); write both in one zone, best UTC."
+        )
+
+
+def _check_begin(stamps: Stamps, begin: Stamps, groups: Groups, heads: IntArray) -> None:
+    """One start per series, not after the first observation (row `heads[k]` of series k)."""
+    own = begin.ticks[groups.first]
+    odd = np.flatnonzero(begin.ticks != own[groups.codes])
+    if len(odd):
+        row, head = odd[0], groups.first[groups.codes[odd[0]]]
+        raise InvalidTable(
+            f"series {groups.owner(row)!r}: start column {begin.name!r} must be constant within a series, but it is "
+            f"{begin.show(head)} in row {head} and {begin.show(row)} in row {row}; make it one value per series."
+        )
+    fine = max(stamps.per_second or 1, begin.per_second or 1)
+    scale = [fine // (clock.per_second or 1) for clock in (begin, stamps)]
+    late = np.flatnonzero(own * scale[0] > stamps.ticks[heads] * scale[1])
+    if len(late):
+        head = heads[late[0]]
+        raise InvalidSeries(
+            f"series {groups.owner(head)!r} starts at {begin.show(head)} (column {begin.name!r}), after its first "
+            f"observation at {stamps.show(head)}; start must not be later."
+        )

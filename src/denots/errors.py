@@ -1,0 +1,44 @@
+"""Errors that say what was found, what was expected and what to do about it."""
+
+
+class DenotsError(Exception):
+    """Root of every error that this package raises on purpose."""
+
+
+class InvalidSeries(DenotsError, ValueError):
+    """Observations that no model can read: unsorted times, infinities, an empty series."""
+
+
+class InvalidTable(DenotsError, ValueError):
+    """A table whose columns do not describe series: a missing column, text where numbers belong."""
+
+
+class InvalidTarget(DenotsError, ValueError):
+    """A target that cannot be learnt: one class only, a constant, a missing value."""
+
+
+class InvalidOption(DenotsError, ValueError):
+    """An option outside its range, or two options that exclude each other."""
+
+
+class UnknownName(DenotsError, KeyError):
+    """A name that is in no registry; the message offers the nearest ones."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would print the message in quotes
+
+
+class InvalidFolder(DenotsError, ValueError):
+    """A data or model folder that is truncated, foreign, or written by a newer version."""
+
+
+class SolverFailure(DenotsError, RuntimeError):
+    """Series whose trajectory could not be integrated, with the reason for each."""
+
+
+class NativeUnavailable(DenotsError, RuntimeError):
+    """The fused kernels were asked for and cannot do this work; the message says why."""
+
+
+class SolverWarning(UserWarning):
+    """Some series could not be integrated; their predictions are NaN."""

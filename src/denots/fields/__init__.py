@@ -1,0 +1,24 @@
+"""From signal and state to a slope."""
+
+from denots.fields.field import AffineInputField, VectorField
+from denots.fields.gru import AntiFeedbackGRU, NoFeedbackGRU, SyncFeedbackGRU
+from denots.fields.mlp import ReLUField, TanhField
+
+FIELDS: dict[str, type[AffineInputField]] = {
+    "anti": AntiFeedbackGRU,
+    "sync": SyncFeedbackGRU,
+    "none": NoFeedbackGRU,
+    "tanh": TanhField,
+    "relu": ReLUField,
+}
+
+__all__ = [
+    "FIELDS",
+    "AffineInputField",
+    "AntiFeedbackGRU",
+    "NoFeedbackGRU",
+    "ReLUField",
+    "SyncFeedbackGRU",
+    "TanhField",
+    "VectorField",
+]

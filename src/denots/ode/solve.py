@@ -1,0 +1,92 @@
+"""The one entry point: check, pick a backend, return a Solution."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Float64
+from torch import Tensor
+
+from denots.errors import InvalidOption, NativeUnavailable
+from denots.fields.field import AffineInputField, VectorField
+from denots.ode.input_map import InputMap
+from denots.ode.reference import solve_reference
+from denots.ode.runge_kutta import METHODS, Tableau
+from denots.ode.solution import Solution
+from denots.paths.path import Path
+from denots.registry import lookup
+
+Backend = Literal["auto", "native", "reference"]
+
+
+def solve(
+    field: VectorField,
+    path: Path,
+    h0: Float[Tensor, "n H"],
+    *,
+    rtol: float,
+    atol: float,
+    at: Float64[Tensor, "n K"] | None = None,
+    method: str = "dopri5",
+    max_steps: int = 10_000,
+    step: float | None = None,
+    input_map: InputMap | None = None,
+    backend: Backend = "auto",
+) -> Solution:
+    """Integrate dh/dt = field(t, path(t), h) for every series from `path.t0`, each with its own steps.
+
+    Args:
+        at: query times of each series, in any order, not before `path.t0`; they may lie beyond
+            the last observation, where the path is held. Default: the end of the path, K = 1.
+        method: dopri5, tsit5 or bosh3 (adaptive), rk4 or euler (fixed steps of size `step`).
+        max_steps: attempted steps after which a series is given up with status MAX_STEPS.
+        input_map: replaces the field's own input map, for embeddings folded into it.
+    """
+    table = lookup(METHODS, method, "method")
+    _check_options(table, method, rtol, atol, max_steps, step)
+    queries = path.t1[:, None] if at is None else at.to(torch.float64)
+    _check_shapes(field, path, h0, queries, input_map)
+    if backend == "native":
+        raise NativeUnavailable("no fused solver is built into this version; use backend='auto' or 'reference'.")
+    return solve_reference(
+        field,
+        path,
+        h0,
+        queries=queries,
+        table=table,
+        rtol=rtol,
+        atol=atol,
+        max_steps=max_steps,
+        fixed_step=step,
+        input_map=input_map,
+    )
+
+
+def _check_options(table: Tableau, method: str, rtol: float, atol: float, max_steps: int, step: float | None) -> None:
+    if table.error is not None and not (rtol >= 0 and atol >= 0 and rtol + atol > 0):
+        raise InvalidOption(f"tolerances must not be negative, nor both zero; got rtol={rtol}, atol={atol}.")
+    if max_steps < 1:
+        raise InvalidOption(f"max_steps must be at least 1; got {max_steps}.")
+    if table.error is None and (step is None or not step > 0):
+        raise InvalidOption(f"method {method!r} takes fixed steps: give step=..., a positive time; got {step}.")
+    if table.error is not None and step is not None:
+        raise InvalidOption(f"method {method!r} chooses its own steps; leave out step={step}.")
+
+
+def _check_shapes(field: VectorField, path: Path, h0: Tensor, queries: Tensor, input_map: InputMap | None) -> None:
+    n = len(path)
+    if h0.shape != (n, field.state_size):
+        raise InvalidOption(f"h0 has shape {tuple(h0.shape)}; expected ({n}, {field.state_size}).")
+    if h0.dtype != path.values.dtype:
+        raise InvalidOption(f"h0 is {h0.dtype} but the path is {path.values.dtype}; make them one type.")
+    if queries.ndim != 2 or len(queries) != n or not queries.shape[1]:
+        raise InvalidOption(f"at has shape {tuple(queries.shape)}; expected ({n}, K) with K >= 1.")
+    early = ~(queries >= path.t0[:, None]) | torch.isinf(queries)
+    if early.any():
+        i, j = early.nonzero()[0].tolist()
+        raise InvalidOption(
+            f"at[{i}, {j}] = {queries[i, j].item()} must be finite and not before {path.t0[i].item()}, where series {i} starts."
+        )
+    if input_map is not None and not isinstance(field, AffineInputField):
+        raise InvalidOption(f"{type(field).__name__} has no affine input map to replace; leave out input_map.")
+    if input_map is None and path.values.shape[1] != field.input_size:
+        raise InvalidOption(f"the path has {path.values.shape[1]} channels; the field expects {field.input_size}.")

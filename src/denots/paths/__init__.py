@@ -1,0 +1,15 @@
+"""From observations to a continuous signal."""
+
+from denots.paths.causal_hermite import CausalHermite
+from denots.paths.linear import Linear, Rectilinear
+from denots.paths.natural_cubic import NaturalCubic
+from denots.paths.path import Path
+
+PATHS = {
+    "natural-cubic": NaturalCubic,
+    "causal-hermite": CausalHermite,
+    "linear": Linear,
+    "rectilinear": Rectilinear,
+}
+
+__all__ = ["PATHS", "CausalHermite", "Linear", "NaturalCubic", "Path", "Rectilinear"]

@@ -1,0 +1,138 @@
+"""A continuous signal per series: values and slopes on each series' own grid."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from jaxtyping import Bool, Float, Float64, Int
+from torch import Tensor
+
+from denots.data.series import SeriesSet, ragged_rows
+from denots.errors import InvalidOption
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Piecewise cubics, described by value and slope at each knot; fitted once, then only read.
+
+    Between two knots the curve is the cubic with these end values and slopes, so one index and
+    four weights serve all channels of a series. A time may stand twice in the grid: the curve
+    then has a kink (other slope) or a jump (other value) there. Before the first knot and after
+    the last one the curve is held. A channel that a series never observed is zero and not
+    `present`.
+    """
+
+    times: Float64[Tensor, " N"]
+    values: Float[Tensor, "N C"]
+    slopes: Float[Tensor, "N C"]
+    offsets: Int[Tensor, " n_plus_1"]
+    t0: Float64[Tensor, " n"]
+    t1: Float64[Tensor, " n"]
+    present: Bool[Tensor, "n C"]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def value(self, t: Float64[Tensor, " B"], rows: Int[Tensor, " B"] | None = None) -> Float[Tensor, "B C"]:
+        """The signal of series `rows` (default: all, in order) at one time each."""
+        before, after, width, u = self._locate(t, rows)
+        v, w, k, m = self.values[before], self.values[after], self.slopes[before] * width, self.slopes[after] * width
+        rise = w - v
+        return v + u * (rise + (1 - u) * ((k - rise) * (1 - u) + (rise - m) * u))
+
+    def derivative(self, t: Float64[Tensor, " B"], rows: Int[Tensor, " B"] | None = None) -> Float[Tensor, "B C"]:
+        """Its slope; zero where the signal is held."""
+        before, after, width, u = self._locate(t, rows)
+        rise = self.values[after] - self.values[before]
+        bend, twist = self.slopes[before] * width - rise, rise - self.slopes[after] * width
+        slope = (rise + (1 - 2 * u) * (bend * (1 - u) + twist * u) + u * (1 - u) * (twist - bend)) / width
+        inner = (t >= self._first_knot(rows)) & (t <= self._last_knot(rows))
+        return torch.where(inner[:, None], slope, 0.0)
+
+    def scale_time(self, factor: float) -> "Path":
+        """The same signal, told `factor` times as slowly."""
+        if not (np.isfinite(factor) and factor > 0):
+            raise InvalidOption(f"time is scaled by a positive number; got {factor}.")
+        return replace(
+            self, times=self.times * factor, t0=self.t0 * factor, t1=self.t1 * factor, slopes=self.slopes / factor
+        )
+
+    def select(self, rows: npt.ArrayLike | Int[Tensor, " B"]) -> "Path":
+        """The paths of the given series, in the given order."""
+        chosen = torch.as_tensor(rows)
+        knots, offsets = ragged_rows(self.offsets.numpy(), chosen.numpy())
+        picked = torch.from_numpy(knots)
+        return replace(
+            self,
+            times=self.times[picked],
+            values=self.values[picked],
+            slopes=self.slopes[picked],
+            offsets=torch.from_numpy(offsets),
+            t0=self.t0[chosen],
+            t1=self.t1[chosen],
+            present=self.present[chosen],
+        )
+
+    @cached_property
+    def _grid(self) -> Float64[Tensor, "n L"]:
+        """Knot times as a rectangle, infinite where a series has no more knots."""
+        lengths = self.offsets.diff()
+        grid = self.times.new_full((len(self), int(lengths.max())), torch.inf)
+        grid[torch.arange(grid.shape[1]) < lengths[:, None]] = self.times
+        return grid
+
+    def _first_knot(self, rows: Tensor | None) -> Tensor:
+        first = self.times[self.offsets[:-1]]
+        return first if rows is None else first[rows]
+
+    def _last_knot(self, rows: Tensor | None) -> Tensor:
+        last = self.times[self.offsets[1:] - 1]
+        return last if rows is None else last[rows]
+
+    def _locate(self, t: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Knots before and after `t`, their distance, and where `t` lies between them in [0, 1].
+
+        At or beyond the last knot both are that knot and the position is zero.
+        """
+        grid, begin, end = self._grid, self.offsets[:-1], self.offsets[1:]
+        if rows is not None:
+            grid, begin, end = grid[rows], begin[rows], end[rows]
+        t = torch.minimum(torch.maximum(t, self._first_knot(rows)), self._last_knot(rows))
+        before = begin + torch.searchsorted(grid, t[:, None], right=True).squeeze(1) - 1
+        after = torch.minimum(before + 1, end - 1)
+        width = torch.where(after > before, self.times[after] - self.times[before], 1.0)
+        u = (t - self.times[before]) / width
+        return before, after, width.to(self.values.dtype)[:, None], u.to(self.values.dtype)[:, None]
+
+
+def join_sides(
+    series: SeriesSet,
+    left: tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]],
+    right: tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]],
+) -> Path:
+    """A path from the (value, slope) of the curve just before and just after each time stamp.
+
+    Where the two sides differ inside a series, the time gets two knots.
+    """
+    differs = (left[0] != right[0]).any(axis=1) | (left[1] != right[1]).any(axis=1)
+    differs[series.offsets[:-1]] = False
+    differs[series.offsets[1:] - 1] = False
+    copies = 1 + differs.astype(np.int64)
+    rows = np.repeat(np.arange(len(copies)), copies)
+    ends_after = np.concatenate([[0], np.cumsum(copies)])
+    takes_right = np.zeros(len(rows), dtype=bool)
+    takes_right[ends_after[1:] - 1] = True
+    takes_right[ends_after[series.offsets[1:]] - 1] = False
+    takes_right[ends_after[series.offsets[:-1]]] = True
+    side = takes_right[:, None]
+    return Path(
+        times=torch.from_numpy(series.times[rows]),
+        values=torch.from_numpy(np.where(side, right[0][rows], left[0][rows])),
+        slopes=torch.from_numpy(np.where(side, right[1][rows], left[1][rows])),
+        offsets=torch.from_numpy(ends_after[series.offsets]),
+        t0=torch.from_numpy(series.start.copy()),
+        t1=torch.from_numpy(series.ends),
+        present=torch.from_numpy(np.logical_or.reduceat(~np.isnan(series.values), series.offsets[:-1])),
+    )
