@@ -1,1 +1,63 @@
-"""Learn from irregular time series."""
+"""Learn from time series that are irregular, ragged and full of holes.
+
+    table / arrays -> SeriesSet        data        packed, never padded; NaN = not observed
+      -> Path                          paths       values and slopes on each series' own grid
+      -> VectorField                   fields      dh/dt = g(x(t), h)
+      -> solve() -> Solution           ode         every series with its own steps
+      -> Backbone                      backbones   states at the end or at query times
+      -> Readout                       readout     head, loss and metric of each task
+      -> fit()                         training    Adam, early stopping, resumable
+      -> DeNOTSClassifier ...          estimators  fit, predict, save
+
+Names are imported when they are first used: `import denots` itself is instant.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from denots import datasets, fields, paths
+    from denots.data import Series, SeriesSet
+    from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor
+    from denots.estimators import load_estimator as load
+    from denots.ode import Solution, solve
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Series": "denots.data",
+    "SeriesSet": "denots.data",
+    "solve": "denots.ode",
+    "Solution": "denots.ode",
+    "DeNOTSClassifier": "denots.estimators",
+    "DeNOTSRegressor": "denots.estimators",
+    "DeNOTSForecaster": "denots.estimators",
+    "load": "denots.estimators",
+}
+_RENAMED = {"load": "load_estimator"}
+
+__all__ = [
+    "DeNOTSClassifier",
+    "DeNOTSForecaster",
+    "DeNOTSRegressor",
+    "Series",
+    "SeriesSet",
+    "Solution",
+    "datasets",
+    "fields",
+    "load",
+    "paths",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), _RENAMED.get(name, name))
+    if name in {"datasets", "fields", "paths"}:
+        return import_module(f"denots.{name}")
+    raise AttributeError(f"module 'denots' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

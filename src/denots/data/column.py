@@ -173,13 +173,13 @@ def integers(column: "pd.Series[Any]") -> npt.NDArray[Any]:
     return exact.astype(np.int64)
 
 
-def float_type(columns: Iterable["pd.Series[Any]"]) -> np.dtype[Any]:
+def float_type(columns: Iterable["pd.Series[Any]"]) -> type[np.floating]:
     """float32 where every column is, else float64."""
     narrow = all(str(column.dtype).lower() in ("float32", "float16") for column in columns)
-    return np.dtype(np.float32 if narrow else np.float64)
+    return np.float32 if narrow else np.float64
 
 
-def numbers(column: "pd.Series[Any]", name: str, role: str, dtype: npt.DTypeLike = np.float64) -> FloatArray:
+def numbers(column: "pd.Series[Any]", name: str, role: str, dtype: type[np.floating] = np.float64) -> FloatArray:
     """As floats, missing cells NaN, Booleans 0 and 1; anything else is refused with its row."""
     if kind_of(column) not in ("number", "bool"):
         raise InvalidTable(
@@ -195,16 +195,17 @@ def describe(column: "pd.Series[Any]") -> str:
 
     kind = kind_of(column)
     present = column.notna().to_numpy()
+    row = int(present.argmax())
     if kind not in ("text", "mixed"):
         words = {"number": str(column.dtype), "bool": "true or false", "date": "dates", "duration": "durations"}
-        return f"{words[kind]} ({show(column, present.argmax())} in row {present.argmax()})"
+        return f"{words[kind]} ({show(column, row)} in row {row})"
     text = column.astype(str)
     strange = present & pd.to_numeric(text, errors="coerce").isna().to_numpy()
     strange &= ~text.isin(MISSING_WORDS).to_numpy()
-    row = strange.argmax() if strange.any() else present.argmax()
-    what = "text" if kind == "text" else f"{column.dtype} cells"
-    if not strange.any():
-        what = "numbers written as text"
+    what = "numbers written as text"
+    if strange.any():
+        row = int(strange.argmax())
+        what = "text" if kind == "text" else f"{column.dtype} cells"
     return f"{what} ({show(column, row)} in row {row})"
 
 

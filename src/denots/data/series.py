@@ -88,18 +88,19 @@ class SeriesSet:
         names = _ids(ids, len(times))
         if not len(times):
             raise InvalidSeries("the set is empty; give at least one series.")
+        labels = names.tolist()
         stamps = [
-            _numeric(t, f"times of series {i!r}", np.dtype(np.float64)) for t, i in zip(times, names, strict=True)
+            _numeric(t, f"times of series {i!r}", np.dtype(np.float64)) for t, i in zip(times, labels, strict=True)
         ]
-        tables = [_table(v, i) for v, i in zip(values, names, strict=True)]
+        tables = [_table(v, i) for v, i in zip(values, labels, strict=True)]
         widths = {table.shape[1] for table in tables}
         if len(widths) > 1:
             odd = next(k for k, table in enumerate(tables) if table.shape[1] != tables[0].shape[1])
             raise InvalidSeries(
-                f"series {names[odd]!r} has {tables[odd].shape[1]} channels but series {names[0]!r} has {tables[0].shape[1]}; "
+                f"series {labels[odd]!r} has {tables[odd].shape[1]} channels but series {labels[0]!r} has {tables[0].shape[1]}; "
                 "all series of a set share their channels (use NaN for what was not observed)."
             )
-        for stamp, table, name in zip(stamps, tables, names, strict=True):
+        for stamp, table, name in zip(stamps, tables, labels, strict=True):
             if stamp.ndim != 1 or len(stamp) != len(table):
                 raise InvalidSeries(
                     f"series {name!r} has times of shape {stamp.shape} and values of shape {table.shape}; expected (L,) and (L, C)."
@@ -111,7 +112,7 @@ class SeriesSet:
             times=packed,
             values=np.concatenate(tables),
             offsets=offsets,
-            start=first if start is None else np.broadcast_to(np.asarray(start, dtype=np.float64), len(names)).copy(),
+            start=first if start is None else _starts(start, len(names)),
             ids=names,
             channels=tuple(channels) if channels is not None else tuple(f"x{c}" for c in range(tables[0].shape[1])),
             static=None if static is None else _static(static),
@@ -204,7 +205,7 @@ class SeriesSet:
     def select(self, rows: npt.ArrayLike) -> "SeriesSet":
         """The given series, in the given order; a Boolean mask works too."""
         chosen = np.asarray(rows)
-        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
+        chosen = np.arange(len(self))[chosen if chosen.dtype == bool else chosen.astype(np.int64)]
         observations, offsets = ragged_rows(self.offsets, chosen)
         return replace(
             self,
@@ -278,6 +279,13 @@ def _ids(ids: Sequence[Any] | None, n: int) -> npt.NDArray[Any]:
     if len(names) != n:
         raise InvalidSeries(f"{len(names)} ids for {n} series; give one id per series.")
     return names if names.dtype.kind in "iu" else names.astype(str)
+
+
+def _starts(start: npt.ArrayLike, n: int) -> FloatArray:
+    starts = _numeric(start, "start times", np.dtype(np.float64))
+    if starts.shape not in {(), (n,)}:
+        raise InvalidSeries(f"start has shape {starts.shape}; give one number, or one for each of the {n} series.")
+    return np.broadcast_to(starts, n).copy()
 
 
 def _numeric(array: npt.ArrayLike, what: str, dtype: np.dtype[Any] | None) -> FloatArray:

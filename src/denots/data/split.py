@@ -19,10 +19,13 @@ def split_rows(
     groups: npt.NDArray[Any] | None = None,
 ) -> list[IntArray]:
     """Row numbers of each part, in ascending order. Shares must sum to one; no part may be empty."""
-    if min(fractions) <= 0 or abs(sum(fractions) - 1.0) > 1e-9:
+    if not fractions or min(fractions) <= 0 or abs(sum(fractions) - 1.0) > 1e-9:
         raise InvalidOption(f"fractions {tuple(fractions)} must be positive and sum to 1.")
     if labels is not None and groups is not None:
         raise InvalidOption("a split is either stratified or grouped, not both.")
+    for what, given in (("labels", labels), ("groups", groups)):
+        if given is not None and given.shape != (n,):
+            raise InvalidOption(f"{what} have shape {given.shape}; give one for each of the {n} series.")
     rng = np.random.default_rng(seed)
     part = np.empty(n, dtype=np.int64)
     if groups is not None:

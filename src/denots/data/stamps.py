@@ -1,6 +1,6 @@
 """Time columns: numbers or dates in, time since the start of each series out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,7 @@ UNITS = {
 }
 
 # A bare year or a run of digits is left out: it could as well be a number.
-_ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(?P<zone>Z|[+-]\d\d(:?\d\d)?)?)?$"
+_ISO = r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?$"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,26 +69,23 @@ def elapsed(
     Numbers are kept as they are. Dates become the time since `begin`, or since the first
     observation of the series.
     """
+    heads = rows[offsets[:-1]]
     if begin is not None:
-        _check_same_clock(stamps, begin)
-        _check_begin(stamps, begin, groups, rows[offsets[:-1]])
+        stamps, begin = _one_clock(stamps, begin)
+        _check_begin(stamps, begin, groups, heads)
+    origin = stamps.ticks[heads] if begin is None else begin.ticks[groups.first]
     ticks = stamps.ticks[rows]
     if stamps.per_second is None:
         label = "" if unit is None else UNITS.get(unit.strip().lower(), unit)
-        first = ticks[offsets[:-1]] if begin is None else begin.ticks[groups.first]
-        return ticks.astype(np.float64), first.astype(np.float64), label
+        return ticks.astype(np.float64), origin.astype(np.float64), label
     if unit is None:
         raise InvalidTable(
             f"column {stamps.name!r} holds dates such as {stamps.show(0)}; say in which unit the model counts time: "
             f"time_unit = {', '.join(map(repr, SECONDS))}."
         )
     short = lookup(UNITS, unit.strip().lower(), "time unit")
-    fine = stamps.per_second if begin is None else max(stamps.per_second, begin.per_second or 0)
-    origin = ticks[offsets[:-1]] * (fine // stamps.per_second)
-    if begin is not None and begin.per_second is not None:
-        origin = begin.ticks[groups.first] * (fine // begin.per_second)
-    since = ticks * (fine // stamps.per_second) - np.repeat(origin, np.diff(offsets))
-    return since / (fine * SECONDS[short]), np.zeros(len(origin)), short
+    since = ticks - np.repeat(origin, np.diff(offsets))
+    return since / (stamps.per_second * SECONDS[short]), np.zeros(len(origin)), short
 
 
 def check_order(stamps: Stamps, groups: Groups) -> None:
@@ -137,8 +134,8 @@ def _read_text(text: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
     bad = np.flatnonzero(dates.isna().to_numpy() | ~found.is_valid().to_numpy(zero_copy_only=False))
     if len(bad):
         raise InvalidTable(
-            f"{_place(groups, bad[0])}: {show(text, bad[0])} in column {name!r} is neither a number nor a date; "
-            "write dates as ISO 8601, such as 2024-05-31T13:30:00."
+            f"{_place(groups, bad[0])}: {show(text, bad[0])} in column {name!r} is text but no date; "
+            "write dates as ISO 8601, such as 2024-05-31T13:30:00, and numbers as a numeric column."
         )
     codes, spellings = pd.factorize(pc.struct_field(found, "zone").to_pandas())
     zones = np.array([_zone_name(spelling) for spelling in spellings])[codes]
@@ -162,8 +159,11 @@ def _zone_name(zone: str) -> str:
     return "UTC" if zone == "Z" else zone
 
 
-def _check_same_clock(stamps: Stamps, begin: Stamps) -> None:
-    if (stamps.per_second is None) != (begin.per_second is None):
+def _one_clock(stamps: Stamps, begin: Stamps) -> tuple[Stamps, Stamps]:
+    """Both in the finer of their ticks; numbers do not mix with dates, nor one time zone with another."""
+    if stamps.per_second is None and begin.per_second is None:
+        return stamps, begin
+    if stamps.per_second is None or begin.per_second is None:
         raise InvalidTable(
             f"column {stamps.name!r} holds {describe(stamps.column)} but start column {begin.name!r} holds "
             f"{describe(begin.column)}; both must be numbers or both dates."
@@ -173,10 +173,21 @@ def _check_same_clock(stamps: Stamps, begin: Stamps) -> None:
             f"column {stamps.name!r} has time zone {stamps.zone or 'none'} ({stamps.show(0)} in row 0) but start column "
             f"{begin.name!r} has {begin.zone or 'none'} ({begin.show(0)}); write both in one zone, best UTC."
         )
+    fine = max(stamps.per_second, begin.per_second)
+    return _refine(stamps, fine // stamps.per_second), _refine(begin, fine // begin.per_second)
+
+
+def _refine(stamps: Stamps, factor: int) -> Stamps:
+    if np.abs(stamps.ticks).max() > np.iinfo(np.int64).max // factor:
+        raise InvalidTable(
+            f"column {stamps.name!r} reaches dates that nanoseconds cannot express; round both time columns to microseconds."
+        )
+    per_second = None if stamps.per_second is None else stamps.per_second * factor
+    return replace(stamps, ticks=stamps.ticks * factor, per_second=per_second)
 
 
 def _check_begin(stamps: Stamps, begin: Stamps, groups: Groups, heads: IntArray) -> None:
-    """One start per series, not after the first observation (row `heads[k]` of series k)."""
+    """One start per series, not after its first observation in row `heads[k]`."""
     own = begin.ticks[groups.first]
     odd = np.flatnonzero(begin.ticks != own[groups.codes])
     if len(odd):
@@ -185,12 +196,14 @@ def _check_begin(stamps: Stamps, begin: Stamps, groups: Groups, heads: IntArray)
             f"series {groups.owner(row)!r}: start column {begin.name!r} must be constant within a series, but it is "
             f"{begin.show(head)} in row {head} and {begin.show(row)} in row {row}; make it one value per series."
         )
-    fine = max(stamps.per_second or 1, begin.per_second or 1)
-    scale = [fine // (clock.per_second or 1) for clock in (begin, stamps)]
-    late = np.flatnonzero(own * scale[0] > stamps.ticks[heads] * scale[1])
+    late = np.flatnonzero(own > stamps.ticks[heads])
     if len(late):
         head = heads[late[0]]
         raise InvalidSeries(
             f"series {groups.owner(head)!r} starts at {begin.show(head)} (column {begin.name!r}), after its first "
             f"observation at {stamps.show(head)}; start must not be later."
         )
+
+
+def _place(groups: Groups, row: int) -> str:
+    return f"series {groups.owner(row)!r}, row {row}"

@@ -31,7 +31,7 @@ _STORABLE = "biufcUSmM"  # dtype kinds that numpy writes without pickle
 
 def save_series_set(series: SeriesSet, folder: Path) -> None:
     """Write the set to `folder`, replacing an earlier set there but nothing else."""
-    arrays = {name: value for name, value in _content(series).items() if isinstance(value, np.ndarray)}
+    arrays: dict[str, Any] = {name: value for name, value in _content(series).items() if isinstance(value, np.ndarray)}
     for name, array in arrays.items():
         if array.dtype.kind not in _STORABLE:
             raise InvalidSeries(f"{name} are of type {array.dtype}, which has no file format; use numbers or text.")
@@ -60,10 +60,12 @@ def open_series_set(folder: Path) -> SeriesSet:
         raise InvalidFolder(f"{folder} has a manifest but no {ARRAYS}; the data are lost, so write or copy it again.")
     if _file_hash(arrays) != manifest.get("file_sha256"):
         raise InvalidFolder(f"{arrays} was changed or truncated after it was written; write or copy it again.")
-    with np.load(arrays, allow_pickle=False) as archive:
-        content = {name: archive[name] for name in archive.files}
-    for name in ("channels", "static_names"):
-        content[name] = tuple(manifest.get(name) or ())
+    try:
+        with np.load(arrays, allow_pickle=False) as archive:
+            content: dict[str, Any] = {name: archive[name] for name in archive.files}
+    except ValueError as error:
+        raise InvalidFolder(f"{arrays} holds something else than plain arrays ({error}); do not trust it.") from error
+    content |= {"channels": _names(manifest, "channels"), "static_names": _names(manifest, "static_names")}
     content["time_unit"] = manifest.get("time_unit")
     content = {field.name: content.get(field.name) for field in fields(SeriesSet)}
     if _content_hash(content) != manifest.get("content_sha256"):
@@ -78,6 +80,11 @@ def content_hash(series: SeriesSet) -> str:
     payload of NaN do not matter.
     """
     return _content_hash(_content(series))
+
+
+def stored_hash(folder: Path) -> str:
+    """The content hash that the manifest names; `open_series_set` checks that the data have it."""
+    return str(read_manifest(folder / MANIFEST, FORMAT, FORMAT_VERSION).get("content_sha256"))
 
 
 @contextmanager
@@ -97,8 +104,11 @@ def written_whole(
     try:
         yield draft
         _check_free(folder, replaceable)
-        if existing == "replace" or not _occupied(folder):
-            _move_in(draft, folder)
+        try:
+            _move_in(draft, folder, existing)
+        except OSError:
+            if existing == "replace" or not _occupied(folder):
+                raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -112,7 +122,9 @@ def read_manifest(file: Path, expected: str, newest: int) -> dict[str, Any]:
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InvalidFolder(f"{file.parent} is not a {expected} folder: {file.name} cannot be read ({error}).") from error
+        raise InvalidFolder(
+            f"{file.parent} is not a {expected} folder: {file.name} cannot be read ({error})."
+        ) from error
     except ValueError as error:
         raise InvalidFolder(f"{file} is damaged ({error}); write or copy the folder again.") from error
     if not isinstance(manifest, dict) or manifest.get("format") != expected:
@@ -150,6 +162,11 @@ def _content_hash(content: Mapping[str, Any]) -> str:
             text = value.tolist() if isinstance(value, np.ndarray) else value
             digest.update(f"{name} {json.dumps(text)}\n".encode())
     return digest.hexdigest()
+
+
+def _names(manifest: Mapping[str, Any], key: str) -> tuple[Any, ...]:
+    names = manifest.get(key)
+    return tuple(names) if isinstance(names, list) else ()
 
 
 def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -197,7 +214,9 @@ def _sibling(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.{secrets.token_hex(6)}")
 
 
-def _move_in(draft: Path, folder: Path) -> None:
+def _move_in(draft: Path, folder: Path, existing: Literal["replace", "keep"]) -> None:
+    if existing == "keep" and _occupied(folder):
+        return
     if not folder.exists():
         os.rename(draft, folder)
         return

@@ -29,6 +29,11 @@ def _check_shapes(series: "SeriesSet") -> None:
         raise InvalidSeries(
             f"times are {series.times.dtype} and values {series.values.dtype}; expected float64, and float32 or float64."
         )
+    offsets = series.offsets
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or offsets[0] != 0 or offsets[-1] != len(series.times):
+        raise InvalidSeries(
+            f"offsets must be whole numbers that run from 0 to {len(series.times)}, the number of rows."
+        )
     if len(series.channels) != series.values.shape[1]:
         raise InvalidSeries(
             f"{len(series.channels)} channel names for {series.values.shape[1]} channels; give one each."
@@ -69,6 +74,9 @@ def _check_times(series: "SeriesSet") -> None:
             f"series {name!r}: times must increase strictly, but times[{row}] = {before} is followed by {after}. {what}"
         )
     first = series.times[series.offsets[:-1]]
+    lost = np.flatnonzero(~np.isfinite(series.start))
+    if len(lost):
+        raise InvalidSeries(f"series {series.id(lost[0])!r} starts at {series.start[lost[0]]}; start must be finite.")
     late = np.flatnonzero(~(series.start <= first))
     if len(late):
         k = late[0]
@@ -94,7 +102,11 @@ def _check_values(series: "SeriesSet") -> None:
 
 def _check_sides(series: "SeriesSet") -> None:
     n = len(series.offsets) - 1
+    if series.static is None and series.static_names:
+        raise InvalidSeries(f"static names {', '.join(series.static_names)} but no static features; give both or none.")
     if series.static is not None:
+        if series.static.dtype not in (np.float32, np.float64):
+            raise InvalidSeries(f"static features are {series.static.dtype}; expected float32 or float64.")
         if series.static.ndim != 2 or series.static.shape != (n, len(series.static_names)):
             raise InvalidSeries(
                 f"static features have shape {series.static.shape}; expected ({n}, {len(series.static_names)})."

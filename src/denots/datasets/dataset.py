@@ -65,8 +65,8 @@ class Recipe:
         """The published sizes, a total to share out like them, or (train, val, test) as given."""
         if size is None:
             return self.sizes
-        if isinstance(size, int):
-            return _share_out(self.sizes, size)
+        if isinstance(size, int | np.integer):
+            return _share_out(self.sizes, int(size))
         if len(size) != 3 or min(size) < 1:
             raise InvalidOption(f"size {tuple(size)} must be three positive numbers: train, val, test.")
         return SplitSizes(*(int(n) for n in size))

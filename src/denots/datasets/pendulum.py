@@ -19,8 +19,9 @@ from denots.datasets.pendulum_motion import Pendulums, angles_at
 from denots.datasets.progress import track
 from denots.shapes import FloatArray, IntArray
 
-CHUNK = 512  # series drawn together; each chunk has its own random streams
+CHUNK = 256  # series drawn together; each chunk has its own random streams
 MEAN_POINTS = 300
+SOLVER_STEPS = 1024
 BRANCHING = 0.5
 MINIMUM_GAP = 1e-5  # seconds; closer times would be equal in float32
 FEWEST_POINTS = 5
@@ -49,7 +50,7 @@ def _draw_chunk(name: str, part: str, first: int, seed: int) -> SeriesSet:
     horizon = rng.uniform(3, 5, CHUNK)
     damping = rng.uniform(1, 3, CHUNK)
     times, offsets = observation_times(stream(seed, name, part, first, "times"), horizon)
-    theta = angles_at(Pendulums(length, angle, velocity, damping), times, offsets)
+    theta = angles_at(Pendulums(length, angle, velocity, damping), times, offsets, steps=SOLVER_STEPS)
     values = np.stack([np.sin(theta), -np.cos(theta)], axis=1).astype(np.float32)
     gaps = stream(seed, name, part, first, "missing")
     for channel in values.T:
@@ -87,14 +88,15 @@ def observation_times(
 def missing_rows(rng: np.random.Generator, offsets: IntArray) -> npt.NDArray[np.bool_]:
     """Mark floor(0.1 (L - 1)) rows of every series, drawn without replacement; never its first row."""
     lengths = np.diff(offsets)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    ticket = rng.uniform(size=len(owner))
-    ticket[offsets[:-1]] = 2.0  # beyond every other ticket, hence last in line
-    line = np.lexsort((ticket, owner))
-    rank = np.arange(len(owner)) - offsets[owner]
-    missing = np.zeros(len(owner), dtype=np.bool_)
-    missing[line[rank < np.floor(MISSING_SHARE * (lengths[owner] - 1))]] = True
-    return missing
+    place = np.arange(lengths.max())
+    mask = place < lengths[:, None]
+    ticket = np.full(mask.shape, np.inf)
+    ticket[mask] = rng.uniform(size=offsets[-1])
+    ticket[:, 0] = np.inf  # last in line, as is the padding
+    drawn = place < np.floor(MISSING_SHARE * (lengths - 1))[:, None]
+    missing = np.zeros_like(mask)
+    np.put_along_axis(missing, np.argsort(ticket, axis=1), drawn, axis=1)
+    return missing[mask]
 
 
 PENDULUM = Recipe(

@@ -34,11 +34,11 @@ def generate_sine_mix(seed: int, sizes: SplitSizes) -> dict[str, SeriesSet]:
     frequency b: a model has to remember what it saw in the first half.
     """
     a, b = np.random.default_rng(seed).uniform(2 * np.pi, 6 * np.pi, (2, SINE_MIX_SIZES.total))
-    join = GRID[JOIN]
+    late = np.arange(len(GRID)) >= JOIN
     sets = {}
     for part, rows in published_rows(SINE_MIX_SIZES, sizes).items():
         first, second = a[rows, None], b[rows, None]
-        phase = np.where(GRID < join, first * GRID, second * GRID + join * (first - second))
+        phase = np.where(late, second * GRID + GRID[JOIN] * (first - second), first * GRID)
         sets[part] = on_one_grid(part, GRID, np.sin(phase), "y", target=a[rows])
     return sets
 

@@ -13,6 +13,9 @@ from denots.fields.field import AffineInputField
 class _GRUField(AffineInputField):
     """Parameters named, shaped and initialised as in `torch.nn.GRUCell`, so weights can be copied."""
 
+    weight_hh: nn.Parameter
+    bias_hh: nn.Parameter
+
     def __init__(self, input_size: int, state_size: int) -> None:
         super().__init__()
         self.input_size, self.state_size = input_size, state_size

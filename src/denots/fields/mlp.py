@@ -13,6 +13,11 @@ from denots.fields.field import AffineInputField
 class _MLPField(AffineInputField):
     """Input, state and output maps, initialised as in `torch.nn.Linear`."""
 
+    weight_hh: nn.Parameter
+    bias_hh: nn.Parameter
+    weight_out: nn.Parameter
+    bias_out: nn.Parameter
+
     def __init__(self, input_size: int, state_size: int) -> None:
         super().__init__()
         self.input_size, self.state_size = input_size, state_size

@@ -1,15 +1,16 @@
 """From observations to a continuous signal."""
 
 from denots.paths.causal_hermite import CausalHermite
+from denots.paths.fit import Interpolation
 from denots.paths.linear import Linear, Rectilinear
 from denots.paths.natural_cubic import NaturalCubic
 from denots.paths.path import Path
 
-PATHS = {
+PATHS: dict[str, type[Interpolation]] = {
     "natural-cubic": NaturalCubic,
     "causal-hermite": CausalHermite,
     "linear": Linear,
     "rectilinear": Rectilinear,
 }
 
-__all__ = ["PATHS", "CausalHermite", "Linear", "NaturalCubic", "Path", "Rectilinear"]
+__all__ = ["PATHS", "CausalHermite", "Interpolation", "Linear", "NaturalCubic", "Path", "Rectilinear"]

@@ -1,6 +1,6 @@
 """Fit curves natively, from packed rows, for all series and channels in one call."""
 
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import torch
@@ -10,6 +10,13 @@ from denots.data.series import SeriesSet
 from denots.paths.path import Path, join_sides
 
 Kind = Literal["natural_cubic", "causal_hermite", "linear"]
+
+
+class Interpolation(Protocol):
+    """A way of turning observations into a path."""
+
+    @staticmethod
+    def fit(series: SeriesSet, dtype: torch.dtype | None = None) -> Path: ...
 
 
 def fit_cubic(series: SeriesSet, kind: Kind, dtype: torch.dtype | None) -> Path:

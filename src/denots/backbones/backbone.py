@@ -1,0 +1,45 @@
+"""What a backbone is: a batch of series in, their states out, whatever the task."""
+
+import abc
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from jaxtyping import Bool, Float, Float64, Int
+from torch import Tensor, nn
+
+from denots.data.series import SeriesSet
+
+
+class Inputs(Protocol):
+    """Series as a backbone wants to read them; a batch is a selection of rows."""
+
+    def __len__(self) -> int: ...
+
+    def select(self, rows: Int[Tensor, " B"]) -> Self: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """States at the query times; rows that could not be computed are NaN and not `ok`."""
+
+    states: Float[Tensor, "B K H"]
+    ok: Bool[Tensor, " B"]
+    evaluations: Int[Tensor, " B"] | None = None
+
+
+class Backbone(nn.Module, abc.ABC):
+    """One class serves every task: states at the end of a series, or at query times."""
+
+    state_size: int
+
+    @abc.abstractmethod
+    def calibrate(self, train: SeriesSet) -> None:
+        """Learn what is fixed before training (time unit, centre and scale) from the training split."""
+
+    @abc.abstractmethod
+    def prepare(self, series: SeriesSet) -> Inputs:
+        """Do once per data set what does not depend on weights."""
+
+    @abc.abstractmethod
+    def forward(self, inputs: Inputs, at: Float64[Tensor, "B K"] | None = None) -> Encoded:
+        """Encode a batch; `at` are times on each series' own clock, default its last time stamp."""

@@ -1,0 +1,180 @@
+"""DeNOTS: stretch time by a depth, drive a stable neural ODE with the interpolated series."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float64
+from torch import Tensor, nn
+
+from denots.backbones.backbone import Backbone, Encoded, Inputs
+from denots.backbones.embedding import ChannelEmbedding, ChannelMoments, fold
+from denots.data.series import SeriesSet
+from denots.data.transforms import Standardiser, append_time_differences, scale_clock
+from denots.errors import InvalidOption
+from denots.fields import FIELDS
+from denots.ode.solve import Backend, solve
+from denots.paths import PATHS
+from denots.paths.path import Path
+from denots.registry import lookup
+
+
+@dataclass(frozen=True)
+class DeNOTSConfig:
+    """Every choice of the backbone; the defaults are a good start for a new table.
+
+    depth: how long the stretched median series takes; a longer trajectory is more expressive.
+    normalise: "fixed" standardises with the training split; "batch" adds batch normalisation
+        over the observed values of each batch, as published.
+    inflate: trainable features per channel (the paper: 100 on Sepsis, else 1).
+    initial: the state starts at "zero", as published, or from the "first" observed values;
+        static features are added where there are any.
+    """
+
+    state_size: int = 32
+    depth: float = 10.0
+    field: str = "anti"
+    path: str = "natural-cubic"
+    tolerance: float = 1e-3
+    normalise: Literal["fixed", "batch"] = "fixed"
+    inflate: int = 1
+    time_differences: bool = True
+    initial: Literal["zero", "first"] = "zero"
+    max_steps: int = 10_000
+    backend: Backend = "auto"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrivenInputs:
+    """What a neural ODE reads: paths on the stretched clock, and statistics for its embedding."""
+
+    path: Path
+    moments: ChannelMoments
+    static: Float[Tensor, "n S"]
+    start: Float64[Tensor, " n"]
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+    def select(self, rows: Tensor) -> "DrivenInputs":
+        return DrivenInputs(self.path.select(rows), self.moments.select(rows), self.static[rows], self.start[rows])
+
+
+class DeNOTS(Backbone):
+    """States of `dh/dt = field(x(t), h)` on a clock that runs `depth / M` times as fast.
+
+    M is the median time span of the training split, so that depths compare across data sets.
+    """
+
+    Config = DeNOTSConfig
+    time_scale: Tensor
+    centre: Tensor
+    scale: Tensor
+    static_centre: Tensor
+    static_scale: Tensor
+
+    def __init__(self, config: DeNOTSConfig, channels: int, static_size: int = 0) -> None:
+        super().__init__()
+        _check(config)
+        self.config, self.state_size = config, config.state_size
+        read = channels + config.time_differences
+        self.embedding = ChannelEmbedding(read, config.inflate, config.normalise == "batch")
+        self.field = lookup(FIELDS, config.field, "field")(read * config.inflate, config.state_size)
+        self.from_first = nn.Linear(read * config.inflate, config.state_size) if config.initial == "first" else None
+        self.from_static = nn.Linear(static_size, config.state_size) if static_size else None
+        for name, value in (
+            ("time_scale", torch.ones(())),
+            ("centre", torch.zeros(read)),
+            ("scale", torch.ones(read)),
+            ("static_centre", torch.zeros(static_size)),
+            ("static_scale", torch.ones(static_size)),
+        ):
+            self.register_buffer(name, value.double())
+
+    def calibrate(self, train: SeriesSet) -> None:
+        span = float(np.median(train.spans))
+        self.time_scale.fill_(span if span > 0 else 1.0)
+        channels = Standardiser.fit(self._clocked(train).values)
+        self.centre.copy_(torch.from_numpy(channels.centre))
+        self.scale.copy_(torch.from_numpy(channels.scale))
+        if train.static is not None:
+            static = Standardiser.fit(train.static)
+            self.static_centre.copy_(torch.from_numpy(static.centre))
+            self.static_scale.copy_(torch.from_numpy(static.scale))
+
+    def prepare(self, series: SeriesSet) -> DrivenInputs:
+        standardiser = Standardiser(self.centre.numpy(), self.scale.numpy())
+        clocked = self._clocked(series)
+        clocked = replace(clocked, values=standardiser.apply(clocked.values.astype(np.float64, copy=False)))
+        dtype = self.field.weight_ih.dtype
+        path = lookup(PATHS, self.config.path, "path").fit(clocked, dtype)
+        if self.config.initial == "first":
+            path = replace(path, t0=path.times[path.offsets[:-1]].clone())
+        return DrivenInputs(
+            path.scale_time(self.config.depth), _moments(clocked), self._static(series), torch.from_numpy(series.start)
+        )
+
+    def forward(self, inputs: Inputs, at: Float64[Tensor, "B K"] | None = None) -> Encoded:
+        if not isinstance(inputs, DrivenInputs):
+            raise TypeError(f"DeNOTS reads what its own prepare() returns, not {type(inputs).__name__}.")
+        path = inputs.path
+        factor, offset = self.embedding.coefficients(inputs.moments)
+        drive = fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path.present)
+        if at is not None:
+            at = (at - inputs.start[:, None]) * (self.config.depth / self.time_scale)
+        solution = solve(
+            self.field,
+            path,
+            self._first_state(inputs, factor, offset),
+            rtol=self.config.tolerance,
+            atol=self.config.tolerance,
+            at=at,
+            max_steps=self.config.max_steps,
+            input_map=drive,
+            backend=self.config.backend,
+        )
+        return Encoded(solution.states, solution.ok, solution.evaluations)
+
+    def _clocked(self, series: SeriesSet) -> SeriesSet:
+        """Time since the start in units of M, its differences as a channel where wanted."""
+        clocked = scale_clock(series, 1.0 / self.time_scale.item())
+        return append_time_differences(clocked) if self.config.time_differences else clocked
+
+    def _static(self, series: SeriesSet) -> Tensor:
+        """Standardised static features; an unknown one takes the training mean."""
+        if series.static is None or self.from_static is None:
+            return torch.zeros(len(series), 0)
+        table = Standardiser(self.static_centre.numpy(), self.static_scale.numpy()).apply(
+            series.static.astype(np.float64)
+        )
+        return torch.from_numpy(np.nan_to_num(table)).to(self.field.weight_ih.dtype)
+
+    def _first_state(self, inputs: DrivenInputs, factor: Tensor, offset: Tensor) -> Tensor:
+        path = inputs.path
+        h0 = path.values.new_zeros(len(path), self.state_size)
+        if self.from_first is not None:
+            start = fold(self.from_first.weight, self.from_first.bias, factor, offset, path.present)
+            h0 = h0 + start(path.value(path.t0), torch.arange(len(path)))
+        if self.from_static is not None:
+            h0 = h0 + self.from_static(inputs.static)
+        return h0
+
+
+def _moments(series: SeriesSet) -> ChannelMoments:
+    seen = ~np.isnan(series.values)
+    values = np.where(seen, series.values, 0.0)
+    sums = (np.add.reduceat(table, series.offsets[:-1], dtype=np.float64) for table in (seen, values, values**2))
+    return ChannelMoments(*(torch.from_numpy(table) for table in sums))
+
+
+def _check(config: DeNOTSConfig) -> None:
+    for name, smallest in (("state_size", 1), ("inflate", 1), ("max_steps", 1)):
+        if getattr(config, name) < smallest:
+            raise InvalidOption(f"{name} must be at least {smallest}; got {getattr(config, name)}.")
+    for name in ("depth", "tolerance"):
+        if not (np.isfinite(getattr(config, name)) and getattr(config, name) > 0):
+            raise InvalidOption(f"{name} must be a positive number; got {getattr(config, name)}.")
+    for name, known in (("normalise", ("fixed", "batch")), ("initial", ("zero", "first"))):
+        if getattr(config, name) not in known:
+            raise InvalidOption(f"{name} must be one of {', '.join(known)}; got {getattr(config, name)!r}.")

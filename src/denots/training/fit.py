@@ -1,0 +1,168 @@
+"""Train a model with Lightning; a run killed at any moment goes on where its last epoch ended."""
+
+import csv
+import logging
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+from lightning.pytorch.callbacks import EarlyStopping, RichProgressBar
+from torch import Tensor
+
+from denots.training.config import TrainConfig
+from denots.training.loader import Examples, ExamplesModule
+from denots.training.model import Model
+from denots.training.module import TrainingModule
+
+CHECKPOINT, CURVE = "checkpoint.ckpt", "curve.csv"
+
+
+@dataclass(frozen=True)
+class History:
+    """The learning curve, one row an epoch, and which row was best."""
+
+    rows: list[dict[str, float]] = field(default_factory=list)
+
+    @property
+    def best(self) -> dict[str, float]:
+        return max(self.rows, key=lambda row: row["val_metric"])
+
+    @property
+    def seconds(self) -> float:
+        return sum(row["seconds"] for row in self.rows)
+
+
+class Journal(L.Callback):
+    """Keeps the curve and the best weights, and writes both with the checkpoint after every epoch.
+
+    One file holds everything that a resumed run needs, and it is replaced in one move: there is
+    no moment at which weights, optimiser and curve could disagree.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.rows: list[dict[str, float]] = []
+        self.best_metric = -torch.inf
+        self.best_weights: dict[str, Tensor] = {}
+        self.started = time.perf_counter()
+
+    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        self.started = time.perf_counter()
+
+    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        assert isinstance(pl_module, TrainingModule)
+        metric = float(trainer.callback_metrics["val_metric"])
+        loss = float(torch.stack(pl_module.losses).mean()) if pl_module.losses else float("nan")
+        row = {"epoch": trainer.current_epoch, "loss": loss, "val_metric": metric, "failures": pl_module.failures}
+        if "evaluations" in trainer.callback_metrics:
+            row["evaluations"] = float(trainer.callback_metrics["evaluations"])
+        self.rows.append({**row, "seconds": time.perf_counter() - self.started})
+        if metric > self.best_metric or not self.best_weights:
+            self.best_metric = metric
+            self.best_weights = {name: value.clone() for name, value in pl_module.model.state_dict().items()}
+        if self.folder is not None:
+            self._write(trainer)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"rows": self.rows, "best_metric": self.best_metric, "best_weights": self.best_weights}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.rows, self.best_metric = state_dict["rows"], state_dict["best_metric"]
+        self.best_weights = state_dict["best_weights"]
+
+    def _write(self, trainer: L.Trainer) -> None:
+        assert self.folder is not None
+        fresh = self.folder / f"{CHECKPOINT}.new"
+        trainer.save_checkpoint(fresh)
+        os.replace(fresh, self.folder / CHECKPOINT)
+        fresh = self.folder / f"{CURVE}.new"
+        with fresh.open("w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(self.rows[0]))
+            writer.writeheader()
+            writer.writerows(self.rows)
+        os.replace(fresh, self.folder / CURVE)
+
+
+class _EpochSeed(L.Callback):
+    """Whatever a model draws at random in an epoch depends on the seed and the epoch alone."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        torch.manual_seed(self.seed * 1_000_003 + trainer.current_epoch)
+
+
+def fit(
+    model: Model,
+    train: Examples,
+    val: Examples,
+    config: TrainConfig,
+    *,
+    folder: Path | None = None,
+    progress: bool = False,
+) -> History:
+    """Train in place and end with the weights of the best epoch.
+
+    Args:
+        folder: where the checkpoint and the learning curve are kept; if it holds a checkpoint
+            of an earlier run, that run is continued.
+    """
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    journal = Journal(folder)
+    stopping = EarlyStopping(
+        "val_metric", mode="max", patience=config.patience, min_delta=config.min_delta, verbose=False
+    )
+    data = ExamplesModule(
+        train, val, batch_size=config.batch_size, batches_per_epoch=config.epoch_length(len(train)), seed=config.seed
+    )
+    checkpoint = None if folder is None or not (folder / CHECKPOINT).exists() else folder / CHECKPOINT
+    with _quiet_lightning(), torch.random.fork_rng(devices=[]):
+        trainer = L.Trainer(
+            accelerator="cpu",
+            max_epochs=config.max_epochs,
+            callbacks=[stopping, _EpochSeed(config.seed), journal, *([RichProgressBar()] if progress else [])],
+            enable_progress_bar=progress,
+            enable_checkpointing=False,
+            enable_model_summary=False,
+            logger=False,
+            num_sanity_val_steps=0,
+        )
+        if checkpoint is None or not _finished(checkpoint, config):
+            trainer.fit(TrainingModule(model, config.learning_rate), data, ckpt_path=checkpoint, weights_only=True)
+        else:
+            saved = torch.load(checkpoint, weights_only=True)
+            journal.load_state_dict(saved["callbacks"][journal.state_key])
+    model.load_state_dict(journal.best_weights)
+    return History(journal.rows)
+
+
+def _finished(checkpoint: Path, config: TrainConfig) -> bool:
+    """Whether the run behind a checkpoint had already ended, by patience or by its last epoch."""
+    saved = torch.load(checkpoint, weights_only=True)
+    waits = [state["wait_count"] for key, state in saved["callbacks"].items() if key.startswith("EarlyStopping")]
+    rows = next(state["rows"] for key, state in saved["callbacks"].items() if key.startswith("Journal"))
+    return max(waits) >= config.patience or len(rows) >= config.max_epochs
+
+
+@contextmanager
+def _quiet_lightning() -> Iterator[None]:
+    """No advertisements on stdout; and advice about workers does not apply to row selections."""
+    logger = logging.getLogger("lightning.pytorch")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="lightning")
+            warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+            yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,87 @@
+"""Batches as selections of rows: nothing is copied until a batch is asked for."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import lightning as L
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from denots.backbones import Inputs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """Prepared series with their targets, and query times where the task asks at some."""
+
+    inputs: Inputs
+    target: Tensor
+    at: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def select(self, rows: Tensor) -> "Examples":
+        return Examples(self.inputs.select(rows), self.target[rows], None if self.at is None else self.at[rows])
+
+
+class _Rows(Dataset[Examples]):
+    def __init__(self, examples: Examples) -> None:
+        self.examples = examples
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __getitem__(self, rows: Tensor) -> Examples:
+        return self.examples.select(rows)
+
+
+class EpochSampler(Sampler[Tensor]):
+    """Shuffled batches of row numbers that depend on the seed and the epoch alone.
+
+    That makes an epoch repeatable: a run that is resumed draws what it would have drawn. An
+    epoch longer than the data goes through it several times, shuffled anew each time.
+    """
+
+    def __init__(self, n: int, batch_size: int, batches: int, seed: int) -> None:
+        self.n, self.batch_size, self.batches, self.seed = n, min(batch_size, n), batches, seed
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return self.batches
+
+    def __iter__(self) -> Iterator[Tensor]:
+        generator = torch.Generator().manual_seed((self.seed * 1_000_003 + self.epoch) % 2**63)
+        wanted = self.batches * self.batch_size
+        passes = [torch.randperm(self.n, generator=generator) for _ in range(-(-wanted // self.n))]
+        return iter(torch.cat(passes)[:wanted].split(self.batch_size))
+
+
+class _InOrder(Sampler[Tensor]):
+    def __init__(self, n: int, batch_size: int) -> None:
+        self.n, self.batch_size = n, batch_size
+
+    def __len__(self) -> int:
+        return -(-self.n // self.batch_size)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(torch.arange(self.n).split(self.batch_size))
+
+
+class ExamplesModule(L.LightningDataModule):
+    """Training and validation batches for Lightning."""
+
+    def __init__(self, train: Examples, val: Examples, *, batch_size: int, batches_per_epoch: int, seed: int) -> None:
+        super().__init__()
+        self.train, self.val, self.batch_size = train, val, batch_size
+        self.sampler = EpochSampler(len(train), batch_size, batches_per_epoch, seed)
+
+    def train_dataloader(self) -> DataLoader[Examples]:
+        return DataLoader(_Rows(self.train), sampler=self.sampler, batch_size=None)
+
+    def val_dataloader(self) -> DataLoader[Examples]:
+        return DataLoader(_Rows(self.val), sampler=_InOrder(len(self.val), 2 * self.batch_size), batch_size=None)

@@ -1,0 +1,52 @@
+"""What Lightning needs to know: the loss of a batch, the metric of a split, the optimiser."""
+
+import lightning as L
+import torch
+from torch import Tensor
+
+from denots.training.loader import Examples
+from denots.training.model import Model, Output
+
+
+class TrainingModule(L.LightningModule):
+    """Trains any model of the package; series that failed to solve leave the loss, not the run."""
+
+    def __init__(self, model: Model, learning_rate: float) -> None:
+        super().__init__()
+        self.model, self.learning_rate = model, learning_rate
+        self.collected: list[tuple[Output, Tensor]] = []
+        self.losses: list[Tensor] = []
+        self.failures = 0
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(self.model.parameters(), lr=self.learning_rate)
+
+    def on_train_epoch_start(self) -> None:
+        self.losses, self.failures = [], 0
+
+    def training_step(self, batch: Examples) -> Tensor | None:
+        output = self.model(batch.inputs, batch.at)
+        self.failures += int((~output.ok).sum())
+        if not output.ok.any():
+            return None
+        outputs, target = output.outputs, batch.target
+        if not output.ok.all():
+            outputs, target = outputs[output.ok], target[output.ok]
+        loss = self.model.readout.loss(outputs, target)
+        self.losses.append(loss.detach())
+        return loss
+
+    def validation_step(self, batch: Examples) -> None:
+        self.collected.append((self.model(batch.inputs, batch.at), batch.target))
+
+    def on_validation_epoch_end(self) -> None:
+        outputs = torch.cat([output.outputs for output, _ in self.collected])
+        target = torch.cat([target for _, target in self.collected])
+        counts = [output.evaluations for output, _ in self.collected if output.evaluations is not None]
+        self.collected = []
+        self.log("val_metric", self.model.readout.metric(outputs, target).float(), prog_bar=True)
+        if counts:
+            self.log("evaluations", torch.cat(counts).float().mean())
+
+    def transfer_batch_to_device(self, batch: Examples, device: torch.device, dataloader_idx: int) -> Examples:
+        return batch

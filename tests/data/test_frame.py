@@ -1,0 +1,423 @@
+"""read_frame against arrays packed by hand and against grouping with plain dictionaries."""
+
+import math
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from denots.data import SeriesSet
+from denots.data.frame import read_frame
+from denots.errors import InvalidSeries, InvalidTable, InvalidTarget, UnknownName
+
+Maker = Callable[[dict[str, Any]], Any]
+Ragged = list[tuple[Any, list[float], list[list[float]]]]
+
+both_libraries = pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+
+
+def wide() -> dict[str, list[Any]]:
+    """Two interleaving patients; every test that needs a fault changes one cell or column."""
+    return {
+        "patient": ["b", "a", "b", "a", "b"],
+        "hour": [0.0, 5.0, 1.5, 7.0, 4.0],
+        "hr": [80.0, 61.0, None, 62.5, 84.0],
+        "bp": [None, 120.0, 118.0, None, None],
+    }
+
+
+@st.composite
+def ragged_series(draw: st.DrawFn) -> Ragged:
+    n, width = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    kind = st.integers(-5, 10**12) if draw(st.booleans()) else st.text("abcNA07 é", min_size=1, max_size=4)
+    ids = draw(st.lists(kind, min_size=n, max_size=n, unique=True))
+    number = st.floats(-1e6, 1e6)
+    out: Ragged = []
+    for name in ids:
+        times = sorted(draw(st.sets(number, min_size=1, max_size=5)))
+        rows = [[draw(number | st.just(math.nan)) for _ in range(width)] for _ in times]
+        rows[0][0] = draw(number)  # a series without any value is refused
+        out.append((name, times, rows))
+    return out
+
+
+def packed(ragged: Ragged) -> SeriesSet:
+    ids, times, values = zip(*ragged, strict=True)
+    return SeriesSet.from_arrays(
+        times, values, ids=ids, channels=[f"c{c}" for c in range(len(values[0][0]))], target=[len(t) for t in times]
+    )
+
+
+def wide_table(ragged: Ragged, rng: random.Random) -> tuple[dict[str, list[Any]], Ragged]:
+    """Rows of all series shuffled together without changing the order within a series."""
+    turns = [k for k, (_, times, _) in enumerate(ragged) for _ in times]
+    rng.shuffle(turns)
+    seen = [0] * len(ragged)
+    table: dict[str, list[Any]] = {"id": [], "t": [], "y": []}
+    table |= {f"c{c}": [] for c in range(len(ragged[0][2][0]))}
+    for k in turns:
+        name, times, rows = ragged[k]
+        table["id"].append(name)
+        table["t"].append(times[seen[k]])
+        table["y"].append(len(times))
+        for c, cell in enumerate(rows[seen[k]]):
+            table[f"c{c}"].append(cell)
+        seen[k] += 1
+    return table, [ragged[k] for k in dict.fromkeys(turns)]
+
+
+def long_table(ragged: Ragged, rng: random.Random) -> tuple[dict[str, list[Any]], Ragged]:
+    """One row per observed value, all rows shuffled; a stamp without values keeps one empty row."""
+    cells = []
+    for k, (name, times, rows) in enumerate(ragged):
+        for t, row in zip(times, rows, strict=True):
+            observed = [c for c, cell in enumerate(row) if not math.isnan(cell)] or [0]
+            cells += [(k, name, t, f"c{c}", row[c], len(times)) for c in observed]
+    rng.shuffle(cells)
+    order, *columns = zip(*cells, strict=True)
+    named = dict(zip(["id", "t", "variable", "value", "y"], map(list, columns), strict=True))
+    return named, [ragged[k] for k in dict.fromkeys(order)]
+
+
+@both_libraries
+@settings(max_examples=60, deadline=None)
+@given(ragged=ragged_series(), seed=st.integers(0, 1000))
+def test_a_wide_table_gives_back_the_ragged_arrays(make: Maker, ragged: Ragged, seed: int) -> None:
+    table, order = wide_table(ragged, random.Random(seed))
+    assert read_frame(make(table), id="id", time="t", target="y").same_as(packed(order))
+
+
+@both_libraries
+@settings(max_examples=60, deadline=None)
+@given(ragged=ragged_series(), seed=st.integers(0, 1000))
+def test_a_long_table_gives_back_the_ragged_arrays(make: Maker, ragged: Ragged, seed: int) -> None:
+    table, order = long_table(ragged, random.Random(seed))
+    channels = [f"c{c}" for c in range(len(ragged[0][2][0]))]
+    read = read_frame(make(table), id="id", time="t", target="y", channels=channels)
+    assert read.same_as(packed(order))
+
+
+@both_libraries
+def test_grouping_agrees_with_a_dictionary(make: Maker) -> None:
+    rng = np.random.default_rng(3)
+    ids = rng.integers(0, 30, 800)
+    table = {"id": [f"p{i}" for i in ids], "t": np.arange(800) * 0.25, "x": rng.normal(size=800)}
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for name, t, x in zip(table["id"], table["t"], table["x"], strict=True):
+        groups.setdefault(name, []).append((t, x))
+    read = SeriesSet.from_frame(make(table), id="id", time="t")
+    assert [s.id for s in read] == list(groups)
+    for series in read:
+        assert list(zip(series.times, series.values[:, 0], strict=True)) == groups[series.id]
+    assert read.start.tolist() == [rows[0][0] for rows in groups.values()]
+
+
+@both_libraries
+def test_values_name_the_channels_in_the_given_order(make: Maker) -> None:
+    table = wide() | {"ward": ["x"] * 5}
+    read = read_frame(make(table), id="patient", time="hour", values=["bp", "hr"])
+    assert read.channels == ("bp", "hr")
+    np.testing.assert_array_equal(read[1].values, [[120.0, 61.0], [np.nan, 62.5]])
+
+
+def test_one_name_as_text_is_one_column() -> None:
+    read = read_frame(pd.DataFrame(wide() | {"age": 3.0}), id="patient", time="hour", values="hr", static="age")
+    assert read.channels == ("hr",)
+    assert read.static_names == ("age",)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.array([1, None, 3, 4, 5], dtype="Int64"),
+        pd.array([1.0, None, 3.0, 4.0, 5.0], dtype="double[pyarrow]"),
+        np.array([1, None, 3, 4, 5], dtype=object),
+        np.array([Decimal(1), None, Decimal(3), Decimal(4), Decimal(5)], dtype=object),
+        pd.Categorical([1, None, 3, 4, 5]),
+        np.array([1, np.nan, 3, 4, 5], dtype=np.float32),
+    ],
+    ids=["nullable", "arrow", "objects", "decimal", "category", "float32"],
+)
+def test_every_way_to_store_numbers_reads_the_same(cells: Any) -> None:
+    frame = pd.DataFrame({"id": 1, "t": range(5), "x": cells})
+    read = read_frame(frame, id="id", time="t")
+    np.testing.assert_array_equal(read.values[:, 0], [1.0, np.nan, 3.0, 4.0, 5.0])
+
+
+def test_values_stay_float32_only_where_every_channel_is() -> None:
+    frame = pd.DataFrame({"id": 1, "t": range(3), "x": np.ones(3, np.float32), "y": np.ones(3, np.float32)})
+    assert read_frame(frame, id="id", time="t").values.dtype == np.float32
+    assert read_frame(frame.assign(y=1), id="id", time="t").values.dtype == np.float64
+
+
+@both_libraries
+def test_a_column_without_values_is_a_channel_that_was_never_observed(make: Maker) -> None:
+    read = read_frame(make(wide() | {"lab": [None] * 5}), id="patient", time="hour")
+    assert read.channels == ("hr", "bp", "lab")
+    assert np.isnan(read.values[:, 2]).all()
+
+
+@both_libraries
+def test_boolean_channels_become_zero_and_one(make: Maker) -> None:
+    read = read_frame(make(wide() | {"alarm": [True, False, None, True, True]}), id="patient", time="hour")
+    np.testing.assert_array_equal(read.values[:, 2], [1.0, np.nan, 1.0, 0.0, 1.0])
+
+
+def test_integer_column_names_and_a_foreign_index_do_no_harm() -> None:
+    frame = pd.DataFrame([[7, 0.0, 1.5], [7, 1.0, 2.5]], index=[9, 9])
+    read = read_frame(frame, id="0", time="1")
+    assert read.channels == ("2",)
+    assert read.values[:, 0].tolist() == [1.5, 2.5]
+
+
+@both_libraries
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([3, 1], "i"),
+        ([0.5, 1.5], "f"),
+        (["sick", "well"], "U"),
+        ([True, False], "b"),
+    ],
+)
+def test_a_target_keeps_its_kind(make: Maker, cells: list[Any], kind: str) -> None:
+    table = wide() | {"y": [cells[0], cells[1], cells[0], cells[1], cells[0]]}
+    read = read_frame(make(table), id="patient", time="hour", target="y")
+    assert read.channels == ("hr", "bp")
+    assert read.target is not None
+    assert read.target.dtype.kind == kind
+    assert read.target.tolist() == cells
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(pd.Categorical(["sick", "well", "sick", "well", "sick"])),
+        pl.Series(["sick", "well", "sick", "well", "sick"], dtype=pl.Categorical),
+        pl.Series(["sick", "well", "sick", "well", "sick"], dtype=pl.Enum(["well", "sick"])),
+    ],
+    ids=["pandas", "polars", "enum"],
+)
+def test_a_categorical_target_becomes_text(column: Any) -> None:
+    make = pl.DataFrame if isinstance(column, pl.Series) else pd.DataFrame
+    read = read_frame(make(wide() | {"y": column}), id="patient", time="hour", target="y")
+    assert read.target is not None
+    assert (read.target.dtype.kind, read.target.tolist()) == ("U", ["sick", "well"])
+
+
+@both_libraries
+def test_static_columns_hold_one_value_per_series_or_nothing(make: Maker) -> None:
+    table = wide() | {"age": [70, None, 70, None, 70], "male": [True, False, True, False, True]}
+    read = read_frame(make(table), id="patient", time="hour", static=["male", "age"])
+    assert read.static_names == ("male", "age")
+    np.testing.assert_array_equal(read.static, [[1.0, 70.0], [0.0, np.nan]])
+    assert read.channels == ("hr", "bp")
+
+
+def test_variables_are_sorted_by_name() -> None:
+    frame = pd.DataFrame({"id": "a", "t": [0, 0, 1], "item": ["spo2", "hr", "bp"], "v": [1.0, 2.0, 3.0]})
+    read = read_frame(frame, id="id", time="t", variable="item", value="v")
+    assert read.channels == ("bp", "hr", "spo2")
+    np.testing.assert_array_equal(read.values, [[np.nan, 2.0, 1.0], [3.0, np.nan, np.nan]])
+
+
+def test_values_read_a_table_as_wide_even_if_its_columns_are_named_like_a_long_one() -> None:
+    frame = pd.DataFrame({"id": "a", "t": [0, 1], "variable": [1, 2], "value": [3, 4]})
+    assert read_frame(frame, id="id", time="t", values=["variable", "value"]).values.shape == (2, 2)
+    assert read_frame(frame, id="id", time="t").channels == ("1", "2")
+
+
+@both_libraries
+def test_fixed_channels_reorder_a_wide_table_and_leave_other_columns_out(make: Maker) -> None:
+    read = read_frame(make(wide() | {"note": ["x"] * 5}), id="patient", time="hour", channels=("bp", "hr"))
+    assert read.channels == ("bp", "hr")
+
+
+def test_a_wide_table_that_lacks_a_channel_names_missing_and_unexpected() -> None:
+    with pytest.raises(InvalidTable, match=r"missing: 'spo2'; unexpected: 'bp'"):
+        read_frame(pd.DataFrame(wide()), id="patient", time="hour", channels=("hr", "spo2"))
+    with pytest.raises(InvalidTable, match=r"missing: 'bp'; unexpected: none"):
+        read_frame(pd.DataFrame(wide()), id="patient", time="hour", values=["hr"], channels=("hr", "bp"))
+
+
+def test_a_long_table_may_lack_a_variable_but_not_bring_a_new_one() -> None:
+    frame = pd.DataFrame({"id": "a", "t": [0, 1], "variable": ["hr", "hr"], "value": [1.0, 2.0]})
+    read = read_frame(frame, id="id", time="t", channels=("bp", "hr"))
+    np.testing.assert_array_equal(read.values, [[np.nan, 1.0], [np.nan, 2.0]])
+    with pytest.raises(UnknownName, match=r"column 'variable'.*'hr'.*Did you mean 'hr2'"):
+        read_frame(frame, id="id", time="t", channels=("hr2",))
+
+
+@both_libraries
+def test_two_values_at_one_time_name_series_variable_time_and_both(make: Maker) -> None:
+    frame = make({"id": ["a", "b", "b"], "t": [0.0, 2.5, 2.5], "variable": ["hr"] * 3, "value": [1.0, 60.0, 61.0]})
+    with pytest.raises(InvalidTable, match=r"series 'b': variable 'hr' .* 2\.5, 60\.0 in row 1 and 61\.0 in row 2"):
+        read_frame(frame, id="id", time="t")
+
+
+def test_half_a_long_form_is_refused() -> None:
+    frame = pd.DataFrame({"id": "a", "t": [0, 1], "item": ["hr", "hr"], "v": [1.0, 2.0]})
+    with pytest.raises(InvalidTable, match=r"both variable=\.\.\. and value=\.\.\."):
+        read_frame(frame, id="id", time="t", variable="item")
+    with pytest.raises(InvalidTable, match=r"both variable=\.\.\. and value=\.\.\."):
+        read_frame(frame, id="id", time="t", variable="item", value="v", values=[])
+
+
+def test_a_nameless_or_dated_variable_is_refused_with_its_row() -> None:
+    frame = pd.DataFrame({"id": "a", "t": [0, 1], "variable": ["hr", None], "value": [1.0, 2.0]})
+    with pytest.raises(InvalidTable, match=r"row 1 names no variable in column 'variable'"):
+        read_frame(frame, id="id", time="t")
+    dated = frame.assign(variable=pd.Timestamp("2024-01-01"))
+    with pytest.raises(InvalidTable, match=r"variable column 'variable' holds dates .*2024"):
+        read_frame(dated, id="id", time="t")
+
+
+@both_libraries
+def test_unsorted_times_name_the_series_and_both_stamps(make: Maker) -> None:
+    table = wide() | {"hour": [0.0, 7.0, 1.5, 5.0, 4.0]}
+    with pytest.raises(InvalidSeries, match=r"series 'a'.* 7\.0 in row 1 .* 5\.0 in row 3\. Sort"):
+        read_frame(make(table), id="patient", time="hour")
+
+
+@both_libraries
+def test_duplicate_times_name_the_series_and_ask_to_merge(make: Maker) -> None:
+    table = wide() | {"hour": [0.0, 5.0, 1.5, 5.0, 4.0]}
+    with pytest.raises(InvalidSeries, match=r"series 'a'.* 5\.0 in row 1 .* 5\.0 in row 3\. Merge"):
+        read_frame(make(table), id="patient", time="hour")
+
+
+@both_libraries
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"patient": ["b", "a", None, "a", "b"]}, r"row 2 has no id in column 'patient'"),
+        ({"patient": ["b", "a", "", "a", "b"]}, r"row 2 has no id in column 'patient'"),
+        ({"patient": [1, 2, None, 2, 1]}, r"row 2 has no id in column 'patient'"),
+        ({"patient": [1.5, 2.0, 1.5, 2.0, 1.5]}, r"id column 'patient' holds float64 \(1\.5 in row 0\)"),
+        ({"patient": [True] * 5}, r"id column 'patient' holds true or false"),
+        ({"hour": [0.0, 5.0, None, 7.0, 4.0]}, r"series 'b', row 2 has no value in column 'hour'"),
+        ({"hour": [True] * 5}, r"column 'hour' holds true or false"),
+        ({"hour": [0, 5, 1, 7, 2**60]}, r"column 'hour' holds integers up to 1152921504606846976"),
+        ({"ward": ["icu", "er", "er", "er", "er"]}, r"'ward' holds text \('icu' in row 0\).*values=\[\.\.\.\].*drop"),
+        ({"lab": ["1", "2.5", "NA", "n/a", "3"]}, r"'lab' holds text \('n/a' in row 3\)"),
+        ({"lab": ["1", "2.5", None, "2", "3"]}, r"'lab' holds numbers written as text \('1' in row 0\)"),
+        ({"Unnamed: 0": [0, 1, 2, 3, 4]}, r"'Unnamed: 0' looks like row numbers.*values=\[\.\.\.\]"),
+    ],
+)
+def test_a_bad_column_is_named_with_row_and_value(make: Maker, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidTable, match=words):
+        read_frame(make(wide() | change), id="patient", time="hour")
+
+
+def test_text_in_a_named_channel_names_column_row_and_value() -> None:
+    for cells in (["1", "2", "n/a", "4", "5"], [1.0, 2.0, "n/a", 4.0, 5.0]):
+        with pytest.raises(InvalidTable, match=r"value column 'lab' is not numeric: .*'n/a' in row 2"):
+            read_frame(pd.DataFrame(wide() | {"lab": cells}), id="patient", time="hour", values=["hr", "lab"])
+
+
+@both_libraries
+def test_infinite_values_are_refused(make: Maker) -> None:
+    with pytest.raises(InvalidSeries, match=r"series 'b': channel 'hr' is inf at time 4\.0"):
+        read_frame(make(wide() | {"hr": [1.0, 1.0, 1.0, 1.0, math.inf]}), id="patient", time="hour")
+
+
+@both_libraries
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([1, 2, 1, 3, 1], r"series 'a': column 'y' .* 2 in row 1 and 3 in row 3"),
+        (["u", "v", "u", "w", "u"], r"series 'a': column 'y' .* 'v' in row 1 and 'w' in row 3"),
+        ([1.0, None, 1.0, None, 1.0], r"series 'a' has no target in column 'y' \(row 1\)"),
+        (["u", "v", "u", None, "u"], r"series 'a' has no target in column 'y' \(row 3\)"),
+        ([math.inf, 1.0, math.inf, 1.0, math.inf], r"series 'b': target 'y' is inf"),
+        ([pd.Timestamp("2024-01-01")] * 5, r"target column 'y' holds dates \(2024-01-01"),
+    ],
+)
+def test_a_bad_target_names_the_series(make: Maker, cells: list[Any], words: str) -> None:
+    with pytest.raises(InvalidTarget, match=words):
+        read_frame(make(wide() | {"y": cells}), id="patient", time="hour", target="y")
+
+
+def test_a_target_of_mixed_types_is_refused() -> None:
+    with pytest.raises(InvalidTarget, match=r"target column 'y' holds object cells \('u' in row 0\)"):
+        read_frame(pd.DataFrame(wide() | {"y": ["u", 1, "u", 1, "u"]}), id="patient", time="hour", target="y")
+
+
+@both_libraries
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([1, 2, 1, 3, 1], r"series 'a': column 'age' .* 2 in row 1 and 3 in row 3"),
+        ([1.0, 2.0, 1.0, None, 1.0], r"series 'a': column 'age' .* 2\.0 in row 1 and nan in row 3"),
+        (["f", "m", "f", "m", "f"], r"static column 'age' is not numeric: it holds text \('f' in row 0\).*encode"),
+    ],
+)
+def test_a_bad_static_column_is_named(make: Maker, cells: list[Any], words: str) -> None:
+    with pytest.raises(InvalidTable, match=words):
+        read_frame(make(wide() | {"age": cells}), id="patient", time="hour", static=["age"])
+
+
+@both_libraries
+@pytest.mark.parametrize("role", ["id", "time", "target", "static", "values", "start", "variable", "value"])
+def test_a_missing_column_offers_the_nearest_name(make: Maker, role: str) -> None:
+    with pytest.raises(UnknownName, match=rf"unknown {role} column 'hours'\. Did you mean 'hour'"):
+        read_frame(make(wide()), **({"id": "patient", "time": "hour"} | {role: "hours"}))
+
+
+def test_an_id_in_the_index_asks_for_reset_index() -> None:
+    with pytest.raises(InvalidTable, match=r"id column 'patient' is the index.*reset_index"):
+        read_frame(pd.DataFrame(wide()).set_index("patient"), id="patient", time="hour")
+
+
+def test_a_column_has_one_role() -> None:
+    with pytest.raises(InvalidTable, match=r"column 'hr' is named as target and as values"):
+        read_frame(pd.DataFrame(wide()), id="patient", time="hour", target="hr", values=["hr", "bp"])
+
+
+def test_repeated_column_names_are_refused() -> None:
+    frame = pd.DataFrame([[1, 0, 2, 3]], columns=["id", "t", "x", "x"])
+    with pytest.raises(InvalidTable, match=r"column names repeat: 'x'"):
+        read_frame(frame, id="id", time="t")
+
+
+@both_libraries
+def test_an_empty_table_is_refused(make: Maker) -> None:
+    with pytest.raises(InvalidTable, match="no rows"):
+        read_frame(make({"id": [], "t": [], "x": []}), id="id", time="t")
+
+
+def test_a_table_without_channels_is_refused() -> None:
+    with pytest.raises(InvalidTable, match=r"no column is left for the channels.*'id', 't'"):
+        read_frame(pd.DataFrame({"id": [1], "t": [0]}), id="id", time="t")
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(InvalidTable, match="pandas or polars DataFrame, found dict"):
+        read_frame(wide(), id="patient", time="hour")  # type: ignore[arg-type]
+    with pytest.raises(InvalidTable, match="collect"):
+        read_frame(pl.LazyFrame(wide()), id="patient", time="hour")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "ids", [[7, 7, 8], ["007", "007", "7"], ["NA", "NA", "nan"], [2**63 + 1, 2**63 + 1, 2**63 + 2]]
+)
+def test_ids_are_kept_to_the_letter(ids: list[Any]) -> None:
+    table = {"id": ids, "t": [0.0, 1.0, 0.0], "x": [1.0, 2.0, 3.0]}
+    for frame in (pd.DataFrame(table), pl.DataFrame(table)):
+        read = read_frame(frame, id="id", time="t")
+        assert [read.id(k) for k in range(2)] == [ids[0], ids[2]]
+
+
+def test_reading_modules_import_no_table_library() -> None:
+    code = "import sys, denots.data.frame, denots.data.table_file; print({'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"

@@ -1,0 +1,233 @@
+"""Table files judged by the csv module, by pandas' own writers and by what was written."""
+
+import csv
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from denots.data.frame import read_frame
+from denots.data.table_file import read_table, write_table
+from denots.errors import InvalidTable, InvalidTarget
+
+FORMATS = [".csv", ".csv.gz", ".tsv", ".parquet", ".feather"]
+
+
+def save(folder: Path, text: str, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {"id": ["a", "a", "b"], "t": [0.1, 0.30000000000000004, 1e-300], "x": [1.0, np.nan, -2.5], "y": ["u", "u", "v"]}
+    )
+
+
+@pytest.mark.parametrize("suffix", [*FORMATS, ".CSV", ".Parquet"])
+def test_what_was_written_is_read_back_exactly(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"table.v1{suffix}"
+    write_table(frame(), path)
+    pd.testing.assert_frame_equal(read_table(path, id="id"), frame(), check_exact=True)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.text("0179-NAna, \"'é\n", min_size=1), st.floats(allow_infinity=False)), min_size=1))
+def test_csv_agrees_with_the_csv_module(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, float]]
+) -> None:
+    path = tmp_path_factory.mktemp("csv") / "table.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("id", "x"), *rows])
+    read = read_table(path, id="id")
+    assert [str(cell) for cell in read["id"]] == [name for name, _ in rows]
+    np.testing.assert_array_equal(read["x"].to_numpy(dtype=float), [x for _, x in rows])
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (["007", "7"], ["007", "7"]),
+        (["12", "-3"], [12, -3]),
+        (["0", "10"], [0, 10]),
+        (["1", "a"], ["1", "a"]),
+        (["NA", "nan"], ["NA", "nan"]),
+        (["1", "NA"], ["1", "NA"]),
+        (["1.0", "2"], ["1.0", "2"]),
+        (["-0", "1"], ["-0", "1"]),
+        (["12345678901234567890", "1"], ["12345678901234567890", "1"]),
+        (["true", "false"], ["true", "false"]),
+        (["2024-01-01", "2024-01-02"], ["2024-01-01", "2024-01-02"]),
+    ],
+)
+def test_ids_in_text_files_stay_what_they_are(tmp_path: Path, cells: list[str], found: list[Any]) -> None:
+    table = read_table(save(tmp_path, "id,x\n" + "".join(f"{cell},1\n" for cell in cells)), id="id")
+    assert table["id"].tolist() == found
+
+
+def test_an_empty_id_is_missing_and_reported_with_its_row(tmp_path: Path) -> None:
+    table = read_table(save(tmp_path, "id,t,x\n1,0,1\n,1,1\n"), id="id")
+    with pytest.raises(InvalidTable, match=r"row 1 has no id in column 'id'"):
+        read_frame(table, id="id", time="t")
+
+
+def test_missing_words_are_missing_only_among_numbers(tmp_path: Path) -> None:
+    table = read_table(save(tmp_path, "id,x,y,z\na,1.5,NA,\na,NaN,sick,1\na,null,nan,\n"), id="id")
+    np.testing.assert_array_equal(table["x"], [1.5, np.nan, np.nan])
+    np.testing.assert_array_equal(table["z"], [np.nan, 1.0, np.nan])
+    assert table["y"].tolist() == ["NA", "sick", "nan"]
+
+
+def test_an_empty_text_cell_is_a_missing_target(tmp_path: Path) -> None:
+    table = read_table(save(tmp_path, "id,t,x,y\na,0,1,sick\nb,0,1,\n"), id="id")
+    with pytest.raises(InvalidTarget, match=r"series 'b' has no target in column 'y'"):
+        read_frame(table, id="id", time="t", target="y")
+
+
+def test_other_words_among_numbers_are_named_by_read_frame(tmp_path: Path) -> None:
+    table = read_table(save(tmp_path, "id,t,x\na,0,NA\na,1,n/a\na,2,1.5\n"), id="id")
+    with pytest.raises(InvalidTable, match=r"'x' holds text \('n/a' in row 1\)"):
+        read_frame(table, id="id", time="t")
+
+
+@pytest.mark.parametrize(
+    ("stamps", "hours"),
+    [
+        (["2024-01-01", "2024-01-02"], [0.0, 24.0]),
+        (["2024-01-01 00:00:00", "2024-01-01 00:00:00.5"], [0.0, 0.5 / 3600]),
+        (["2024-01-01T00:00:00+02:00", "2024-01-01T01:30:00+02:00"], [0.0, 1.5]),
+        (["2024-01-01", "2024-01-01T06:00"], [0.0, 6.0]),
+    ],
+)
+def test_dates_in_a_csv_become_times(tmp_path: Path, stamps: list[str], hours: list[float]) -> None:
+    table = read_table(save(tmp_path, "id,t,x\n" + "".join(f"a,{stamp},1\n" for stamp in stamps)), id="id")
+    assert read_frame(table, id="id", time="t", time_unit="h").times.tolist() == hours
+
+
+def test_mixed_time_zones_in_a_csv_are_noticed(tmp_path: Path) -> None:
+    table = read_table(
+        save(tmp_path, "id,t,x\na,2024-01-01T00:00:00+01:00,1\na,2024-01-01T03:00:00+02:00,1\n"), id="id"
+    )
+    with pytest.raises(InvalidTable, match=r"series 'a', row 1: '2024-01-01T03:00:00\+02:00' .*another time zone"):
+        read_frame(table, id="id", time="t", time_unit="h")
+
+
+def test_a_csv_saved_with_its_index_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    frame().drop(columns="y").to_csv(path)
+    with pytest.raises(InvalidTable, match=r"'' looks like row numbers"):
+        read_frame(read_table(path, id="id"), id="id", time="t")
+
+
+def test_row_labels_in_parquet_are_no_column_but_a_named_index_is(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    frame().set_axis([5, 3, 9]).to_parquet(path)
+    assert read_table(path).columns.tolist() == ["id", "t", "x", "y"]
+    frame().set_index("id").to_parquet(path)
+    assert read_table(path)["id"].tolist() == ["a", "a", "b"]
+
+
+def test_a_folder_name_adds_no_column(tmp_path: Path) -> None:
+    (tmp_path / "year=2024").mkdir()
+    write_table(frame(), tmp_path / "year=2024" / "table.parquet")
+    assert "year" not in read_table(tmp_path / "year=2024" / "table.parquet").columns
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,t,x\na,0,1\na,1\n", "Expected 3 columns, got 2"),
+        ("id,t,x\na,0,1\na,1,2,3\n", "Expected 3 columns, got 4"),
+        ("\n\n", "Empty CSV file"),
+    ],
+)
+def test_a_line_with_the_wrong_number_of_fields_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InvalidTable, match=rf"table\.csv cannot be read as \.csv: .*{words}"):
+        read_table(save(tmp_path, text), id="id")
+
+
+def test_repeated_headers_are_refused_and_not_renamed(tmp_path: Path) -> None:
+    table = read_table(save(tmp_path, "id,t,x,x\na,0,1,2\n"), id="id")
+    with pytest.raises(InvalidTable, match=r"column names repeat: 'x'"):
+        read_frame(table, id="id", time="t")
+
+
+def test_a_header_alone_has_no_rows(tmp_path: Path) -> None:
+    with pytest.raises(InvalidTable, match="no rows"):
+        read_frame(read_table(save(tmp_path, "id,t,x\n"), id="id"), id="id", time="t")
+
+
+def test_text_that_is_not_utf8_names_the_column(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes("id,name\na,Jos\xe9\n".encode("latin-1"))
+    with pytest.raises(InvalidTable, match=r"column 'name' is not UTF-8"):
+        read_table(path, id="id")
+    path.write_bytes("id,name\nJos\xe9,1\n".encode("latin-1"))
+    with pytest.raises(InvalidTable, match=r"(?i)utf-?8"):
+        read_table(path, id="id")
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".parquet", ".feather"])
+def test_a_truncated_file_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"table{suffix}"
+    write_table(pd.concat([frame()] * 200), path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InvalidTable, match=rf"table{suffix} cannot be read as {suffix}: .*truncated"):
+        read_table(path, id="id")
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    path.write_bytes(gzip.compress(b"id,t\n1,2\n"))
+    with pytest.raises(InvalidTable, match=r"cannot be read as \.parquet"):
+        read_table(path)
+
+
+def test_a_missing_file_a_folder_and_an_empty_file_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidTable, match=r"there is no file .*absent\.csv"):
+        read_table(tmp_path / "absent.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InvalidTable, match=r"folder\.csv is a folder"):
+        read_table(tmp_path / "folder.csv")
+    (tmp_path / "empty.parquet").touch()
+    with pytest.raises(InvalidTable, match=r"empty\.parquet is empty"):
+        read_table(tmp_path / "empty.parquet")
+
+
+@pytest.mark.parametrize("name", ["table.xlsx", "table", "table.pkl", "csv"])
+def test_other_formats_list_what_is_supported(tmp_path: Path, name: str) -> None:
+    words = r"supported are \.csv, \.csv\.gz, \.tsv, \.parquet, \.feather"
+    with pytest.raises(InvalidTable, match=words):
+        read_table(tmp_path / name)
+    with pytest.raises(InvalidTable, match=words):
+        write_table(frame(), tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"table{suffix}"
+    write_table(frame(), path)
+    before = path.read_bytes()
+
+    class Unwritable:
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    with pytest.raises(Exception, match=r"no text|Unwritable"):
+        write_table(pd.DataFrame({"id": ["a", Unwritable()]}, dtype=object), path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_writing_to_a_folder_or_into_a_missing_one_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    for path in (tmp_path / "folder.csv", tmp_path / "absent" / "table.csv"):
+        with pytest.raises(InvalidTable, match="file name in an existing folder"):
+            write_table(frame(), path)
