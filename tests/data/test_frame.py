@@ -5,12 +5,14 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,6 +155,17 @@ def test_every_way_to_store_numbers_reads_the_same(cells: Any) -> None:
     np.testing.assert_array_equal(read.values[:, 0], [1.0, np.nan, 3.0, 4.0, 5.0])
 
 
+def test_an_arrow_backed_table_reads_like_a_plain_one() -> None:
+    days = [date(2024, 1, day) for day in (1, 1, 2, 2, 3)]
+    table = wide() | {"hour": days, "y": [True, False, True, False, True], "age": [1, None, 1, None, 1]}
+    roles: dict[str, Any] = {"id": "patient", "time": "hour", "target": "y", "static": "age", "time_unit": "d"}
+    plain = pd.DataFrame(table)
+    arrow = pa.table(table).to_pandas(types_mapper=pd.ArrowDtype)
+    coded = arrow.assign(patient=arrow["patient"].astype(pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))))
+    assert read_frame(arrow, **roles).same_as(read_frame(plain, **roles))
+    assert read_frame(coded, **roles).same_as(read_frame(plain, **roles))
+
+
 def test_values_stay_float32_only_where_every_channel_is() -> None:
     frame = pd.DataFrame({"id": 1, "t": range(3), "x": np.ones(3, np.float32), "y": np.ones(3, np.float32)})
     assert read_frame(frame, id="id", time="t").values.dtype == np.float32
@@ -172,11 +185,23 @@ def test_boolean_channels_become_zero_and_one(make: Maker) -> None:
     np.testing.assert_array_equal(read.values[:, 2], [1.0, np.nan, 1.0, 0.0, 1.0])
 
 
-def test_integer_column_names_and_a_foreign_index_do_no_harm() -> None:
-    frame = pd.DataFrame([[7, 0.0, 1.5], [7, 1.0, 2.5]], index=[9, 9])
-    read = read_frame(frame, id="0", time="1")
+def test_integer_column_names_are_read_as_text() -> None:
+    read = read_frame(pd.DataFrame([[7, 0.0, 1.5], [7, 1.0, 2.5]]), id="0", time="1")
     assert read.channels == ("2",)
     assert read.values[:, 0].tolist() == [1.5, 2.5]
+
+
+def test_the_index_of_a_table_does_not_matter() -> None:
+    frame = pd.DataFrame(
+        wide()
+        | {"y": ["u", "v", "u", "v", "u"], "age": [1, 2, 1, 2, 1], "begin": ["2024-01-01"] * 5}
+        | {"hour": [f"2024-01-0{day}" for day in (1, 1, 2, 2, 3)]}
+    )
+    roles: dict[str, Any] = {"id": "patient", "time": "hour", "target": "y", "static": "age", "start": "begin"}
+    plain = read_frame(frame, **roles, time_unit="d")
+    assert read_frame(frame.set_axis([9, 9, 0, 1, 0]), **roles, time_unit="d").same_as(plain)
+    with pytest.raises(InvalidTable, match=r"'hr' holds text \('n/a' in row 2\)"):
+        read_frame(frame.set_axis([9, 9, 0, 1, 0]).assign(hr=["1", "2", "n/a", "4", "5"]), **roles, time_unit="d")
 
 
 @both_libraries
@@ -245,6 +270,8 @@ def test_fixed_channels_reorder_a_wide_table_and_leave_other_columns_out(make: M
 def test_a_wide_table_that_lacks_a_channel_names_missing_and_unexpected() -> None:
     with pytest.raises(InvalidTable, match=r"missing: 'spo2'; unexpected: 'bp'"):
         read_frame(pd.DataFrame(wide()), id="patient", time="hour", channels=("hr", "spo2"))
+    with pytest.raises(InvalidTable, match=r"missing: none; unexpected: 'bp'"):
+        read_frame(pd.DataFrame(wide()), id="patient", time="hour", values=["hr", "bp"], channels=("hr",))
     with pytest.raises(InvalidTable, match=r"missing: 'bp'; unexpected: none"):
         read_frame(pd.DataFrame(wide()), id="patient", time="hour", values=["hr"], channels=("hr", "bp"))
 
@@ -316,6 +343,11 @@ def test_duplicate_times_name_the_series_and_ask_to_merge(make: Maker) -> None:
 def test_a_bad_column_is_named_with_row_and_value(make: Maker, change: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidTable, match=words):
         read_frame(make(wide() | change), id="patient", time="hour")
+
+
+def test_complex_numbers_are_no_channel() -> None:
+    with pytest.raises(InvalidTable, match=r"'z' holds complex128 cells \(\(?1\+2j\)? in row 0\)"):
+        read_frame(pd.DataFrame(wide() | {"z": 1 + 2j}), id="patient", time="hour")
 
 
 def test_text_in_a_named_channel_names_column_row_and_value() -> None:

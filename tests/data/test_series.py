@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from denots.data import Series, SeriesSet
 from denots.errors import InvalidOption, InvalidSeries, InvalidTarget
+
 from strategies import QUICK, series_sets
 
 NAN, INF = float("nan"), float("inf")

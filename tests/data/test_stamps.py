@@ -136,6 +136,12 @@ def test_start_and_time_may_differ_in_resolution() -> None:
     assert series.times[2] == 86399 + 1e-9
 
 
+def test_a_start_too_remote_for_nanoseconds_is_refused() -> None:
+    fine = pd.Series(STAMPS, dtype="datetime64[ns]") + pd.Timedelta(1, "ns")
+    with pytest.raises(InvalidTable, match=r"column 'begin' reaches dates that nanoseconds cannot express"):
+        read(fine, begin=[datetime(1500, 1, 1)] * 4, start="begin", time_unit="s")
+
+
 def test_a_start_column_of_numbers_leaves_times_alone() -> None:
     series = read([3.5, 4.5, 1.0, 8.0], begin=[0, 0, -4, -4], start="begin")
     assert series.times.tolist() == [3.5, 4.5, 1.0, 8.0]

@@ -17,6 +17,7 @@ from hypothesis import given
 from denots.data import SeriesSet, store
 from denots.data.store import content_hash, open_series_set, save_series_set
 from denots.errors import InvalidFolder, InvalidSeries
+
 from strategies import QUICK, series_sets
 
 EXAMPLE = SeriesSet.from_arrays(

@@ -134,10 +134,11 @@ def test_row_labels_in_parquet_are_no_column_but_a_named_index_is(tmp_path: Path
     assert read_table(path)["id"].tolist() == ["a", "a", "b"]
 
 
-def test_a_folder_name_adds_no_column(tmp_path: Path) -> None:
-    (tmp_path / "year=2024").mkdir()
-    write_table(frame(), tmp_path / "year=2024" / "table.parquet")
-    assert "year" not in read_table(tmp_path / "year=2024" / "table.parquet").columns
+def test_a_cell_may_hold_line_breaks_wherever_the_reader_cuts_the_file(tmp_path: Path) -> None:
+    cell = "line\n" * 20
+    table = read_table(save(tmp_path, "id,note\n" + f'a,"{cell}"\n' * 30_000), id="id")
+    assert len(table) == 30_000
+    assert table["note"].unique().tolist() == [cell]
 
 
 @pytest.mark.parametrize(

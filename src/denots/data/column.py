@@ -137,7 +137,7 @@ def one_per_series(column: "pd.Series[Any]", name: str, groups: Groups, error: t
             f"series {groups.owner(row)!r}: column {name!r} must be constant within a series, but it is "
             f"{show(column, head)} in row {head} and {show(column, row)} in row {row}; make it one value per series."
         )
-    return column.iloc[groups.first].reset_index(drop=True)
+    return column.iloc[groups.first]
 
 
 def kind_of(column: "pd.Series[Any]") -> Kind:
@@ -227,7 +227,7 @@ def _is(frame: object, library: str, name: str) -> bool:
 
 
 def _plain(column: Any) -> "pd.Series[Any]":
-    """Without Arrow types, categories or index, so that the rest knows only a few kinds."""
+    """Without Arrow types and categories, so that the rest knows only a few kinds."""
     import pandas as pd
     import pyarrow as pa
 
@@ -237,4 +237,4 @@ def _plain(column: Any) -> "pd.Series[Any]":
         column = column.to_pandas(date_as_object=False)
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object).infer_objects()
-    return column.reset_index(drop=True)
+    return column

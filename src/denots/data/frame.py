@@ -1,6 +1,5 @@
 """Read series from a pandas or polars table, wide (a column per channel) or long (a row per value)."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,38 +11,62 @@ from denots.data.column import (
     Columns,
     Groups,
     describe,
-    float_type,
     integers,
     is_integer,
     kind_of,
     numbers,
     one_per_series,
-    quoted,
     read_groups,
-    show,
 )
+from denots.data.observations import read_long, read_wide, wide_channels
 from denots.data.series import SeriesSet
-from denots.data.stamps import Stamps, check_order, elapsed, read_stamps
+from denots.data.stamps import elapsed, read_stamps
 from denots.errors import InvalidTable, InvalidTarget
-from denots.registry import lookup
-from denots.shapes import FloatArray, IntArray
+from denots.shapes import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-# Row numbers that were saved as data; as a channel they would leak the order of the table.
-_ROW_NUMBERS = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
 
+@dataclass(frozen=True, slots=True)
+class _Roles:
+    """Which column plays which part; no column plays two."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Observations:
-    """Packed values, and the table row that each observation takes its time from."""
+    id: str
+    time: str
+    target: str | None
+    static: tuple[str, ...]
+    start: str | None
+    values: tuple[str, ...] | None
+    variable: str | None
+    value: str | None
 
-    rows: IntArray  # [N]
-    values: FloatArray  # [N, C]
-    offsets: IntArray  # [n + 1]
-    channels: tuple[str, ...]
+    def check(self, columns: Columns) -> list[str]:
+        """Refuse unknown columns and those with two parts; return the columns without any."""
+        part: dict[str, str] = {}
+        for role in self.__slots__:
+            for name in _names(getattr(self, role)) or ():
+                columns.require(name, role)
+                if name in part:
+                    raise InvalidTable(
+                        f"column {name!r} is named as {part[name]} and as {role}; every column has one role."
+                    )
+                part[name] = role
+        return [name for name in columns.names if name not in part]
+
+    def long_form(self, rest: list[str]) -> tuple[str, str] | None:
+        """The variable and the value column of a long table, None for a wide one."""
+        named = (self.variable, self.value)
+        if self.values is None and named == (None, None) and set(rest) == {"variable", "value"}:
+            return "variable", "value"
+        if self.variable is None and self.value is None:
+            return None
+        if self.variable is None or self.value is None or self.values is not None:
+            raise InvalidTable(
+                "a long table is read with both variable=... and value=...; a wide one with values=... only."
+            )
+        return self.variable, self.value
 
 
 def read_frame(
@@ -84,28 +107,21 @@ def read_frame(
         start: a column, constant within each id, with the moment at which the series
             began; by default that is its first observation.
     """
-    columns = Columns(frame)
-    sides = _names(static)
-    used = {"id": [id], "time": [time], "target": _names(target), "static": sides, "start": _names(start)}
-    used |= {"variable": _names(variable), "value": _names(value), "values": _names(values)}
-    _check_roles(columns, used)
-    rest = [name for name in columns.names if not any(name in named for named in used.values())]
-    if values is None and variable is None and value is None and set(rest) == {"variable", "value"}:
-        variable, value = "variable", "value"
-    if (variable is None) != (value is None) or (variable is not None and values is not None):
-        raise InvalidTable(
-            "a long table is read with both variable=... and value=...; a wide one with values=... only."
-        )
+    roles = _Roles(id, time, target, _names(static) or (), start, values=_names(values), variable=variable, value=value)
+    return _read(Columns(frame), roles, _names(channels), time_unit)
 
-    groups = read_groups(columns[id], id)
-    stamps = read_stamps(columns[time], time, groups)
-    begin = None if start is None else read_stamps(columns[start], start, groups)
-    order = None if channels is None else tuple(map(str, channels))
-    if variable is not None and value is not None:
-        found = _read_long(columns, variable, value, order, groups, stamps)
+
+def _read(columns: Columns, roles: _Roles, order: tuple[str, ...] | None, unit: str | None) -> SeriesSet:
+    rest = roles.check(columns)
+    long = roles.long_form(rest)
+    groups = read_groups(columns[roles.id], roles.id)
+    stamps = read_stamps(columns[roles.time], roles.time, groups)
+    begin = None if roles.start is None else read_stamps(columns[roles.start], roles.start, groups)
+    if long is None:
+        found = read_wide(columns, wide_channels(columns, rest, roles.values, order), groups, stamps)
     else:
-        found = _read_wide(columns, _wide_channels(columns, rest, values, order), groups, stamps)
-    times, starts, unit = elapsed(stamps, begin, groups, found.rows, found.offsets, time_unit)
+        found = read_long(columns, *long, order, groups, stamps)
+    times, starts, unit = elapsed(stamps, begin, groups, found.rows, found.offsets, unit)
     return SeriesSet(
         times=times,
         values=found.values,
@@ -113,121 +129,21 @@ def read_frame(
         start=starts,
         ids=groups.ids,
         channels=found.channels,
-        static=_read_static(columns, sides, groups) if sides else None,
-        static_names=tuple(sides),
-        target=None if target is None else _read_target(columns[target], target, groups),
+        static=_read_static(columns, roles.static, groups) if roles.static else None,
+        static_names=roles.static,
+        target=None if roles.target is None else _read_target(columns[roles.target], roles.target, groups),
         time_unit=unit,
     )
 
 
-def _names(names: str | Sequence[str] | None) -> list[str]:
+def _names(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """One name or several as a tuple, so that one name is not read letter by letter."""
     if names is None:
-        return []
-    return [names] if isinstance(names, str) else list(map(str, names))
+        return None
+    return (names,) if isinstance(names, str) else tuple(map(str, names))
 
 
-def _check_roles(columns: Columns, used: dict[str, list[str]]) -> None:
-    """Every named column exists and has one role."""
-    roles: dict[str, str] = {}
-    for role, named in used.items():
-        for name in named:
-            columns.require(name, role)
-            if name in roles:
-                raise InvalidTable(
-                    f"column {name!r} is named as {roles[name]} and as {role}; every column has one role."
-                )
-            roles[name] = role
-
-
-def _wide_channels(
-    columns: Columns, rest: list[str], values: str | Sequence[str] | None, order: tuple[str, ...] | None
-) -> tuple[str, ...]:
-    if order is not None:
-        given = rest if values is None else _names(values)
-        missing = [name for name in order if name not in given]
-        strange = [name for name in given if name not in order]
-        if missing or (values is not None and strange):
-            raise InvalidTable(
-                f"the table must have the channels {quoted(order)}; missing: {quoted(missing) or 'none'}; "
-                f"unexpected: {quoted(strange) or 'none'}. Rename or add columns (empty cells where nothing was observed)."
-            )
-        return order
-    if values is not None:
-        return tuple(_names(values))
-    odd = [f"{name!r} holds {describe(columns[name])}" for name in rest if not _is_numeric(columns[name])]
-    odd += [f"{name!r} looks like row numbers" for name in rest if _ROW_NUMBERS.fullmatch(name)]
-    if odd:
-        raise InvalidTable(
-            f"not every remaining column is a numeric channel: {'; '.join(odd)}. "
-            "Name the channels with values=[...], encode these columns as numbers, or drop them."
-        )
-    if not rest:
-        raise InvalidTable(f"no column is left for the channels; the table has only {quoted(columns.names)}.")
-    return tuple(rest)
-
-
-def _is_numeric(column: "pd.Series[Any]") -> bool:
-    return kind_of(column) in ("number", "bool")
-
-
-def _read_wide(columns: Columns, channels: tuple[str, ...], groups: Groups, stamps: Stamps) -> _Observations:
-    check_order(stamps, groups)
-    dtype = float_type(columns[name] for name in channels)
-    table = np.empty((len(groups.codes), len(channels)), dtype)
-    for c, name in enumerate(channels):
-        table[:, c] = numbers(columns[name], name, "value", dtype)
-    grouped = bool((np.diff(groups.codes) >= 0).all())
-    return _Observations(groups.rows, table if grouped else table[groups.rows], groups.offsets, channels)
-
-
-def _read_long(
-    columns: Columns, variable: str, value: str, order: tuple[str, ...] | None, groups: Groups, stamps: Stamps
-) -> _Observations:
-    which, channels = _read_variables(columns[variable], variable, order)
-    cells = numbers(columns[value], value, "value", float_type([columns[value]]))
-    by_time = np.lexsort((stamps.ticks, groups.codes))
-    owner, ticks = groups.codes[by_time], stamps.ticks[by_time]
-    new = np.ones(len(by_time), dtype=bool)
-    new[1:] = (owner[1:] != owner[:-1]) | (ticks[1:] != ticks[:-1])
-    place = (np.cumsum(new) - 1) * len(channels) + which[by_time]  # of each cell in the flat pivoted table
-    table = np.full((int(new.sum()), len(channels)), np.nan, dtype=cells.dtype)
-    taken = np.zeros(table.size, dtype=bool)
-    taken[place] = True
-    if taken.sum() < len(place):
-        ranked = np.argsort(place, kind="stable")
-        twin = np.flatnonzero(np.diff(place[ranked]) == 0)[0]
-        a, b = by_time[ranked[twin]], by_time[ranked[twin + 1]]
-        raise InvalidTable(
-            f"series {groups.owner(a)!r}: variable {channels[which[a]]!r} has two values at time {stamps.show(a)}, "
-            f"{show(columns[value], a)} in row {a} and {show(columns[value], b)} in row {b}; keep or average one of them."
-        )
-    table.reshape(-1)[place] = cells[by_time]
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner[new]))]).astype(np.int64)
-    return _Observations(by_time[new], table, offsets, channels)
-
-
-def _read_variables(
-    column: "pd.Series[Any]", name: str, order: tuple[str, ...] | None
-) -> tuple[IntArray, tuple[str, ...]]:
-    """The channel number of each row of a long table, and the channels."""
-    import pandas as pd
-
-    missing = np.flatnonzero(column.isna().to_numpy())
-    if len(missing):
-        raise InvalidTable(f"row {missing[0]} names no variable in column {name!r}; name it or drop the row.")
-    if kind_of(column) != "text" and not is_integer(column):
-        raise InvalidTable(
-            f"variable column {name!r} holds {describe(column)}; variables are named by text or integers."
-        )
-    codes, found = pd.factorize(column)
-    spelled = [str(label) for label in np.asarray(found).tolist()]
-    channels = tuple(sorted(spelled)) if order is None else order
-    known = {channel: k for k, channel in enumerate(channels)}
-    number = np.array([lookup(known, label, f"variable in column {name!r}:") for label in spelled], dtype=np.int64)
-    return number[codes], channels
-
-
-def _read_static(columns: Columns, names: list[str], groups: Groups) -> FloatArray:
+def _read_static(columns: Columns, names: tuple[str, ...], groups: Groups) -> FloatArray:
     table = [numbers(one_per_series(columns[name], name, groups, InvalidTable), name, "static") for name in names]
     return np.stack(table, axis=1)
 

@@ -23,6 +23,11 @@ class Hidden:
     answers: FloatArray  # [n, K, C]
     beyond: npt.NDArray[np.bool_]  # [n, K]: later than every visible row
 
+    @property
+    def target(self) -> FloatArray:
+        """What the forecast readout learns from [n, K, C + 1]: the answers, then 1 where a question lies beyond."""
+        return np.concatenate([self.answers, self.beyond[..., None]], axis=2)
+
 
 def hide_for_forecasting(series: SeriesSet) -> Hidden:
     """Hide the second half of each series, and every second row of the first half.

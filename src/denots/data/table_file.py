@@ -117,9 +117,7 @@ def _read_text(cells: Any, *, whole: bool) -> Any:
 def _read_parquet(path: FilePath, id: str | None) -> Any:
     from pyarrow import parquet
 
-    # Not parquet.read_table: it adds a column for every key=value folder on the way to the file.
-    with parquet.ParquetFile(path) as file:
-        return file.read()
+    return parquet.read_table(path)
 
 
 def _read_feather(path: FilePath, id: str | None) -> Any:

@@ -10,7 +10,6 @@ from pathlib import Path
 from denots.datasets.bump import BUMP
 from denots.datasets.dataset import Dataset, Recipe, Splits, SplitSizes
 from denots.datasets.describe import Description, describe, sketch
-from denots.datasets.forecasting import ForecastProblem, hide_for_forecasting
 from denots.datasets.library import build_recipe, load_recipe, open_dataset
 from denots.datasets.pendulum import PENDULUM, PENDULUM_SMALL
 from denots.datasets.pendulum_angles import PENDULUM_ANGLES, PENDULUM_ANGLES_REGULAR
@@ -21,13 +20,11 @@ __all__ = [
     "DATASETS",
     "Dataset",
     "Description",
-    "ForecastProblem",
     "Recipe",
     "SplitSizes",
     "Splits",
     "build",
     "describe",
-    "hide_for_forecasting",
     "load",
     "open_dataset",
     "sketch",

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from denots.data.hide import Hidden, hide_for_forecasting
+from denots.data.hide import hide_for_forecasting
 from denots.data.series import SeriesSet
 from denots.errors import InvalidSeries
 from denots.estimators.estimator import SeriesEstimator
@@ -29,7 +29,7 @@ class DeNOTSForecaster(SeriesEstimator):
             )
         return self._train(
             hidden.visible,
-            _target(hidden),
+            torch.from_numpy(hidden.target),
             task="forecast",
             outputs=len(hidden.visible.channels),
             at=torch.from_numpy(hidden.at),
@@ -57,7 +57,7 @@ class DeNOTSForecaster(SeriesEstimator):
         """R2 over all rows hidden as in training."""
         hidden = hide_for_forecasting(self._read(X))
         outputs = self._run(hidden.visible, torch.from_numpy(hidden.at)).outputs
-        return float(self.model_.readout.metric(outputs, _target(hidden)))
+        return float(self.model_.readout.metric(outputs, torch.from_numpy(hidden.target)))
 
     def _predict_each(self, series: SeriesSet, times: list[np.ndarray]) -> list[np.ndarray]:
         if len(times) != len(series):
@@ -81,7 +81,3 @@ class DeNOTSForecaster(SeriesEstimator):
 
     def _backbone_options(self, depth: float) -> dict[str, Any]:
         return {**super()._backbone_options(depth), "time_differences": False}
-
-
-def _target(hidden: Hidden) -> torch.Tensor:
-    return torch.from_numpy(np.concatenate([hidden.answers, hidden.beyond[..., None]], axis=2))

@@ -114,24 +114,23 @@ def join_sides(
 ) -> Path:
     """A path from the (value, slope) of the curve just before and just after each time stamp.
 
-    Where the two sides differ inside a series, the time gets two knots.
+    Where the two sides differ, the time gets two knots.
     """
-    differs = (left[0] != right[0]).any(axis=1) | (left[1] != right[1]).any(axis=1)
-    differs[series.offsets[:-1]] = False
-    differs[series.offsets[1:] - 1] = False
-    copies = 1 + differs.astype(np.int64)
-    rows = np.repeat(np.arange(len(copies)), copies)
-    ends_after = np.concatenate([[0], np.cumsum(copies)])
+    first, last = series.offsets[:-1], series.offsets[1:] - 1
+    bends = (left[1] != right[1]).any(axis=1)
+    bends[first] = bends[last] = False  # outside the series nothing is left to bend
+    twice = bends | (left[0] != right[0]).any(axis=1)
+    ends = np.concatenate([[0], np.cumsum(1 + twice)])
+    rows = np.repeat(np.arange(len(twice)), 1 + twice)
     takes_right = np.zeros(len(rows), dtype=bool)
-    takes_right[ends_after[1:] - 1] = True
-    takes_right[ends_after[series.offsets[1:]] - 1] = False
-    takes_right[ends_after[series.offsets[:-1]]] = True
+    takes_right[ends[1:] - 1] = True
+    takes_right[ends[1:][last] - 1] = twice[last]
     side = takes_right[:, None]
     return Path(
         times=torch.from_numpy(series.times[rows]),
         values=torch.from_numpy(np.where(side, right[0][rows], left[0][rows])),
         slopes=torch.from_numpy(np.where(side, right[1][rows], left[1][rows])),
-        offsets=torch.from_numpy(ends_after[series.offsets]),
+        offsets=torch.from_numpy(ends[series.offsets]),
         t0=torch.from_numpy(series.start.copy()),
         t1=torch.from_numpy(series.ends),
         present=torch.from_numpy(np.logical_or.reduceat(~np.isnan(series.values), series.offsets[:-1])),

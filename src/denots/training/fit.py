@@ -3,6 +3,7 @@
 import csv
 import logging
 import os
+import signal
 import time
 import warnings
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any
 
 import lightning as L
 import torch
-from lightning.pytorch.callbacks import EarlyStopping, RichProgressBar
+from lightning.pytorch.callbacks import Checkpoint, EarlyStopping, RichProgressBar
 from torch import Tensor
 
 from denots.training.config import TrainConfig
@@ -39,11 +40,12 @@ class History:
         return sum(row["seconds"] for row in self.rows)
 
 
-class Journal(L.Callback):
+class Journal(Checkpoint):
     """Keeps the curve and the best weights, and writes both with the checkpoint after every epoch.
 
     One file holds everything that a resumed run needs, and it is replaced in one move: there is
-    no moment at which weights, optimiser and curve could disagree.
+    no moment at which weights, optimiser and curve could disagree. Lightning runs a Checkpoint
+    after every other callback, so early stopping has counted the epoch before it is written.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -129,15 +131,15 @@ def fit(
         trainer = L.Trainer(
             accelerator="cpu",
             max_epochs=config.max_epochs,
-            callbacks=[stopping, _EpochSeed(config.seed), journal, *([RichProgressBar()] if progress else [])],
+            callbacks=[stopping, _EpochSeed(config.seed), journal, *([_progress_bar()] if progress else [])],
             enable_progress_bar=progress,
-            enable_checkpointing=False,
             enable_model_summary=False,
             logger=False,
             num_sanity_val_steps=0,
         )
         if checkpoint is None or not _finished(checkpoint, config):
-            trainer.fit(TrainingModule(model, config.learning_rate), data, ckpt_path=checkpoint, weights_only=True)
+            with _plain_interrupt():
+                trainer.fit(TrainingModule(model, config.learning_rate), data, ckpt_path=checkpoint, weights_only=True)
         else:
             saved = torch.load(checkpoint, weights_only=True)
             journal.load_state_dict(saved["callbacks"][journal.state_key])
@@ -145,12 +147,38 @@ def fit(
     return History(journal.rows)
 
 
+def completed_epochs(folder: Path) -> int:
+    """How many epochs the run in a folder has behind it; 0 where there is no checkpoint."""
+    checkpoint = folder / CHECKPOINT
+    return _epochs(torch.load(checkpoint, weights_only=True)) if checkpoint.exists() else 0
+
+
 def _finished(checkpoint: Path, config: TrainConfig) -> bool:
     """Whether the run behind a checkpoint had already ended, by patience or by its last epoch."""
     saved = torch.load(checkpoint, weights_only=True)
     waits = [state["wait_count"] for key, state in saved["callbacks"].items() if key.startswith("EarlyStopping")]
-    rows = next(state["rows"] for key, state in saved["callbacks"].items() if key.startswith("Journal"))
-    return max(waits) >= config.patience or len(rows) >= config.max_epochs
+    return max(waits) >= config.patience or _epochs(saved) >= config.max_epochs
+
+
+def _epochs(saved: dict[str, Any]) -> int:
+    return len(next(state["rows"] for key, state in saved["callbacks"].items() if key.startswith("Journal")))
+
+
+def _progress_bar() -> RichProgressBar:
+    return RichProgressBar(console_kwargs={"stderr": True})
+
+
+@contextmanager
+def _plain_interrupt() -> Iterator[None]:
+    """Ctrl-C arrives as KeyboardInterrupt: Lightning would exit the process and switch the signal off."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except SystemExit as stop:
+        if not isinstance(stop.__context__, KeyboardInterrupt):
+            raise
+        signal.signal(signal.SIGINT, handler)
+        raise KeyboardInterrupt from None
 
 
 @contextmanager

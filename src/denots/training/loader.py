@@ -58,7 +58,9 @@ class EpochSampler(Sampler[Tensor]):
         generator = torch.Generator().manual_seed((self.seed * 1_000_003 + self.epoch) % 2**63)
         wanted = self.batches * self.batch_size
         passes = [torch.randperm(self.n, generator=generator) for _ in range(-(-wanted // self.n))]
-        return iter(torch.cat(passes)[:wanted].split(self.batch_size))
+        # A generator, so that nothing is drawn before the first batch is asked for: a resumed run
+        # learns its epoch only after its iterator has been made.
+        yield from torch.cat(passes)[:wanted].split(self.batch_size)
 
 
 class _InOrder(Sampler[Tensor]):

@@ -47,8 +47,14 @@ class Model(nn.Module):
         self.readout = lookup(TASKS, spec.task, "task")(self.backbone.state_size, spec.outputs)
 
     def forward(self, inputs: Inputs, at: Float64[Tensor, "B K"] | None = None) -> Output:
+        """Outputs of every series; NaN, and without any gradient, for one that could not be encoded."""
         encoded = self.backbone(inputs, at)
-        return Output(self.readout(encoded.states), encoded.ok, encoded.evaluations)
+        if encoded.ok.all():
+            return Output(self.readout(encoded.states), encoded.ok, encoded.evaluations)
+        # The head must not see NaN states: their zero gradient times NaN would reach its weights.
+        answers = self.readout(encoded.states[encoded.ok])
+        outputs = answers.new_full((len(encoded.ok), *answers.shape[1:]), torch.nan)
+        return Output(outputs.index_put((encoded.ok,), answers), encoded.ok, encoded.evaluations)
 
     @property
     def parameter_count(self) -> int:

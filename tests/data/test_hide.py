@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from denots.data import SeriesSet
-from denots.datasets import hide_for_forecasting, load
+from denots.data.hide import hide_for_forecasting
+from denots.datasets import load
 from denots.errors import InvalidSeries
 
 
@@ -31,9 +32,9 @@ def test_every_point_is_either_seen_or_asked(
     for i, one in enumerate(series):
         assert problem.visible[i].times.tolist() == one.times[seen].tolist()
         assert problem.visible[i].values.tolist() == one.values[seen].tolist()
-        assert problem.queries[i].tolist() == one.times[inside + beyond].tolist()
+        assert problem.at[i].tolist() == one.times[inside + beyond].tolist()
         assert problem.answers[i].tolist() == one.values[inside + beyond].tolist()
-        assert problem.is_extrapolation[i].tolist() == [False] * len(inside) + [True] * len(beyond)
+        assert problem.beyond[i].tolist() == [False] * len(inside) + [True] * len(beyond)
 
 
 def test_the_visible_part_keeps_clock_ids_and_static_features() -> None:
@@ -44,28 +45,32 @@ def test_the_visible_part_keeps_clock_ids_and_static_features() -> None:
     assert visible.static.tolist() == series.static.tolist()
 
 
-def test_series_of_unequal_length_are_named() -> None:
-    series = SeriesSet.from_arrays([[0, 1], [0, 1, 2]], [[1, 2], [1, 2, 3]], ids=["ann", "bob"])
-    with pytest.raises(InvalidSeries, match="'bob' has 3 observations but series 'ann' has 2"):
-        hide_for_forecasting(series)
+def test_shorter_series_are_filled_up_with_unanswered_questions_at_their_end() -> None:
+    series = SeriesSet.from_arrays([[0, 1], [0, 1, 2, 3], [5]], [[1, 2], [1, 2, 3, 4], [7]])
+    problem = hide_for_forecasting(series)
+    assert problem.visible.lengths.tolist() == [1, 1, 1]
+    assert problem.at.tolist() == [[1, 1, 1], [1, 2, 3], [5, 5, 5]]
+    np.testing.assert_array_equal(problem.answers[..., 0], [[2, np.nan, np.nan], [2, 3, 4], [np.nan] * 3])
+    assert problem.beyond.tolist() == [[True, False, False], [False, True, True], [False] * 3]
 
 
-def test_one_observation_is_too_few() -> None:
-    with pytest.raises(InvalidSeries, match="at least 2"):
-        hide_for_forecasting(SeriesSet.from_arrays([[0.0]], [[1.0]]))
+def test_series_that_would_show_nothing_are_left_out_with_a_warning() -> None:
+    series = SeriesSet.from_arrays([[0, 1], [0, 1]], [[np.nan, 2], [1, 2]])
+    with pytest.warns(UserWarning, match="1 series"):
+        problem = hide_for_forecasting(series)
+    assert problem.visible.ids.tolist() == [1]
+    with pytest.raises(InvalidSeries, match="longer series"):
+        hide_for_forecasting(series.select([0]))
 
 
 @pytest.mark.parametrize(
     ("name", "counts"),
     [("pendulum-angles", (8, 8, 16)), ("pendulum-angles-regular", (8, 8, 16)), ("sine-2", (25, 25, 50))],
 )
-def test_the_forecasting_sets_have_the_published_counts(
-    name: str, counts: tuple[int, int, int], tmp_path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DENOTS_HOME", str(tmp_path))
+def test_the_forecasting_sets_have_the_published_counts(name: str, counts: tuple[int, int, int]) -> None:
     problem = hide_for_forecasting(load(name, size=(4, 1, 1)).splits.train)
-    beyond = problem.is_extrapolation.sum(axis=1)
-    inside = (~problem.is_extrapolation).sum(axis=1)
+    beyond = problem.beyond.sum(axis=1)
+    inside = (~problem.beyond).sum(axis=1)
     assert (problem.visible.lengths == counts[0]).all()
     assert (inside == counts[1]).all()
     assert (beyond == counts[2]).all()

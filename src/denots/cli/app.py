@@ -1,0 +1,82 @@
+"""The `denots` command: its subcommands, and how their failures are told."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import denots
+from denots.cli import data, evaluate, fit, info, predict, train
+from denots.cli.messages import complain, say, spoken_warnings
+from denots.errors import DenotsError, InvalidOption, UnknownName
+
+
+class _Manners(TyperGroup):
+    """Tell expected failures in one line: exit code 2 for a wrong name or option, 1 for anything else."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--debug" in args:  # accepted after the subcommand too, where people add it
+            args = ["--debug", *(arg for arg in args if arg != "--debug")]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        with spoken_warnings():
+            try:
+                return super().invoke(ctx)
+            except BrokenPipeError:
+                raise
+            except (DenotsError, OSError) as error:
+                if ctx.params.get("debug"):
+                    raise
+                complain("error", error, "bold red")
+                raise typer.Exit(2 if isinstance(error, UnknownName | InvalidOption) else 1) from error
+
+
+app = typer.Typer(
+    name="denots",
+    cls=_Manners,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        say(f"denots {denots.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", envvar="DENOTS_DEBUG", help="Show the traceback of an error.")
+    ] = False,
+) -> None:
+    """Learn from time series that are irregular, ragged and full of holes.
+
+    Try it on a built-in data set:
+
+    \b
+      denots data export bump --size 60 --split train --out train.csv
+      denots data export bump --size 60 --split test --out test.csv
+      denots fit train.csv --id id --time time --target target --epochs 5 --out model
+      denots evaluate model test.csv
+      denots predict model test.csv -o predictions.csv
+    """
+
+
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
+app.command("evaluate")(evaluate.evaluate)
+app.add_typer(data.app, name="data")
+app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train.train)
+app.command("info")(info.info)
+
+
+def main() -> None:
+    """Entry point of the installed command."""
+    app(prog_name="denots")

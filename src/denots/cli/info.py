@@ -1,0 +1,48 @@
+"""`denots info`: what is installed and what it can use."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+import denots
+from denots.cli.messages import show_facts
+
+LIBRARIES = ("torch", "numpy", "lightning", "scikit-learn", "pandas", "pyarrow", "hydra-core")
+
+
+def info() -> None:
+    """Show versions, the native extension, threads, and where data sets are kept.
+
+    \b
+      denots info
+    """
+    import torch
+
+    from denots.datasets.library import home
+
+    given = "DENOTS_HOME" if os.environ.get("DENOTS_HOME") else "default; set DENOTS_HOME to change it"
+    show_facts(
+        {
+            "denots": denots.__version__,
+            "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+            "libraries": ", ".join(f"{name} {_version(name)}" for name in LIBRARIES),
+            "native": _native(),
+            "threads": f"{torch.get_num_threads()} of {os.cpu_count()} processors (OMP_NUM_THREADS changes it)",
+            "data sets": f"{home()} ({given})",
+        }
+    )
+
+
+def _native() -> str:
+    try:
+        from denots import kernels
+    except ImportError as error:
+        return f"not loaded: {error}"
+    return f"loaded, {os.path.basename(kernels._native.__file__)}"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"

@@ -1,0 +1,164 @@
+"""Training: seeds fix everything, a killed run resumes to the same weights, failures stay contained."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from denots.data import SeriesSet
+from denots.training.config import TrainConfig
+from denots.training.fit import CHECKPOINT, CURVE, fit
+from denots.training.loader import EpochSampler, Examples
+from denots.training.model import Model, ModelSpec, build_model, run_model
+
+
+def waves(n: int = 24) -> SeriesSet:
+    """Sines of different frequency, which is the target."""
+    rng = np.random.default_rng(0)
+    speed = rng.uniform(1, 4, n)
+    times = [np.sort(rng.uniform(0, 3, rng.integers(4, 12))) for _ in range(n)]
+    return SeriesSet.from_arrays(times, [np.sin(a * t) for a, t in zip(speed, times, strict=True)], target=speed, start=0.0)
+
+
+def examples(series: SeriesSet, seed: int = 0, **options) -> tuple[Model, Examples]:
+    model = build_model(ModelSpec("denots", {"state_size": 6, "depth": 2.0, **options}, "regression", 1, 0, 1), seed)
+    target = torch.from_numpy(series.target)[:, None]
+    model.backbone.calibrate(series)
+    model.readout.calibrate(target)
+    return model, Examples(model.backbone.prepare(series), target)
+
+
+SHORT = TrainConfig(learning_rate=1e-2, batch_size=8, batches_per_epoch=3, max_epochs=3)
+
+
+def trained(folder: Path | None = None, seed: int = 0, config: TrainConfig = SHORT) -> tuple[dict, list]:
+    model, data = examples(waves(), seed)
+    history = fit(model, data, data, config, folder=folder)
+    return model.state_dict(), history.rows
+
+
+def test_training_lowers_the_loss_and_keeps_the_best_epoch() -> None:
+    model, data = examples(waves())
+    config = TrainConfig(learning_rate=3e-2, batch_size=8, batches_per_epoch=4, max_epochs=12)
+    history = fit(model, data, data, config)
+    assert history.rows[-1]["loss"] < 0.7 * history.rows[0]["loss"]
+    outputs = run_model(model, data.inputs).outputs
+    assert float(model.readout.metric(outputs, data.target)) == pytest.approx(history.best["val_metric"], abs=1e-5)
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
+    first, again, other = trained()[0], trained()[0], trained(seed=1)[0]
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["readout.head.weight"], other["readout.head.weight"])
+
+
+def test_what_was_drawn_before_does_not_matter() -> None:
+    torch.manual_seed(5)
+    first = trained()[0]
+    torch.manual_seed(6)
+    state = torch.random.get_rng_state()
+    second = trained()[0]
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_an_epoch_is_a_function_of_seed_and_number() -> None:
+    def rows(seed: int, epoch: int) -> list[list[int]]:
+        sampler = EpochSampler(10, 4, 5, seed)
+        sampler.set_epoch(epoch)
+        return [batch.tolist() for batch in sampler]
+
+    assert rows(0, 3) == rows(0, 3)
+    assert rows(0, 3) != rows(0, 4)
+    assert rows(0, 3) != rows(1, 3)
+    flat = [row for batch in rows(0, 3) for row in batch]
+    assert sorted(flat[:10]) == sorted(flat[10:]) == list(range(10))
+
+
+def test_a_run_cut_short_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    whole, rows = trained()
+    trained(tmp_path, config=TrainConfig(**{**SHORT.__dict__, "max_epochs": 2}))
+    resumed, resumed_rows = trained(tmp_path)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+    for a, b in zip(rows, resumed_rows, strict=True):
+        assert {k: v for k, v in a.items() if k != "seconds"} == {k: v for k, v in b.items() if k != "seconds"}
+    with (tmp_path / CURVE).open() as file:
+        assert [float(row["val_metric"]) for row in csv.DictReader(file)] == [row["val_metric"] for row in rows]
+
+
+def test_a_finished_run_is_not_run_again(tmp_path: Path) -> None:
+    weights, rows = trained(tmp_path)
+    stamp = (tmp_path / CHECKPOINT).stat().st_mtime_ns
+    again, again_rows = trained(tmp_path)
+    assert (tmp_path / CHECKPOINT).stat().st_mtime_ns == stamp
+    assert again_rows == rows
+    assert all(torch.equal(weights[name], again[name]) for name in weights)
+
+
+def test_patience_ends_a_run_and_a_resumed_one_too(tmp_path: Path) -> None:
+    config = TrainConfig(learning_rate=1e-9, batch_size=8, batches_per_epoch=1, max_epochs=50, patience=2, min_delta=0.1)
+    _, rows = trained(tmp_path, config=config)
+    assert len(rows) == 3
+    assert len(trained(tmp_path, config=config)[1]) == 3
+
+
+KILLED = """
+    import sys
+    from pathlib import Path
+    sys.path.insert(0, {tests!r})
+    from training.test_fit import SHORT, trained
+    from denots.training.config import TrainConfig
+    import torch
+    weights, _ = trained(Path({folder!r}), config=TrainConfig(**{{**SHORT.__dict__, "max_epochs": {epochs}}}))
+    torch.save(weights, {out!r})
+"""
+
+
+@pytest.mark.parametrize("after_epoch", [1, 3])
+def test_a_sigkill_at_any_moment_loses_nothing(tmp_path: Path, after_epoch: int) -> None:
+    epochs, out = 6, tmp_path / "weights.pt"
+    script = textwrap.dedent(KILLED).format(
+        tests=str(Path(__file__).parents[1]), folder=str(tmp_path / "run"), epochs=epochs, out=str(out)
+    )
+    command, curve = [sys.executable, "-c", script], tmp_path / "run" / CURVE
+    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    while process.poll() is None and (not curve.exists() or len(curve.read_text().splitlines()) <= after_epoch):
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not out.exists()
+    subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    whole, _ = trained(config=TrainConfig(**{**SHORT.__dict__, "max_epochs": epochs}))
+    resumed = torch.load(out, weights_only=True)
+    for name in whole:
+        torch.testing.assert_close(resumed[name], whole[name], rtol=0, atol=0)
+
+
+def test_series_that_fail_to_solve_leave_the_others_their_gradient() -> None:
+    series = waves(8)
+    model, data = examples(series, max_steps=10)
+    free, free_data = examples(series)
+    ok = run_model(model, data.inputs).ok
+    assert 0 < ok.sum() < len(ok)
+    history = fit(model, data, data, TrainConfig(batch_size=8, batches_per_epoch=1, max_epochs=1))
+    assert history.rows[0]["failures"] == int((~ok).sum())
+    assert all(value.isfinite().all() for value in model.state_dict().values())
+    kept = free_data.select(ok.nonzero().flatten())
+    fit(free, kept, kept, TrainConfig(batch_size=8, batches_per_epoch=1, max_epochs=1))
+    for name, value in free.backbone.field.state_dict().items():
+        torch.testing.assert_close(model.backbone.field.state_dict()[name], value, rtol=1e-4, atol=1e-6)
+
+
+def test_checkpoints_hold_no_pickled_code(tmp_path: Path) -> None:
+    trained(tmp_path)
+    saved = torch.load(tmp_path / CHECKPOINT, weights_only=True)
+    assert json.dumps(sorted(saved["callbacks"]))
