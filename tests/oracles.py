@@ -1,5 +1,6 @@
 """Independent judges, and series for them to judge."""
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -53,7 +54,7 @@ def scipy_states(
     start = float(path.t0[row])
     stops = np.unique(np.concatenate([[start], knots[(knots > start) & (knots < at[-1])], at]))
     h, found = h0.copy(), {start: h0}
-    for left, right in zip(stops[:-1], stops[1:], strict=True):
+    for left, right in itertools.pairwise(stops):
         h = solve_ivp(slope, (left, right), h, method="DOP853", rtol=rtol, atol=1e-13).y[:, -1]
         found[right] = h
     return np.stack([found[t] for t in at])

@@ -258,6 +258,7 @@ def test_variables_are_sorted_by_name() -> None:
 def test_values_read_a_table_as_wide_even_if_its_columns_are_named_like_a_long_one() -> None:
     frame = pd.DataFrame({"id": "a", "t": [0, 1], "variable": [1, 2], "value": [3, 4]})
     assert read_frame(frame, id="id", time="t", values=["variable", "value"]).values.shape == (2, 2)
+    assert read_frame(frame.assign(x=5), id="id", time="t", values=["x"]).channels == ("x",)
     assert read_frame(frame, id="id", time="t").channels == ("1", "2")
 
 

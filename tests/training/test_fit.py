@@ -26,7 +26,9 @@ def waves(n: int = 24) -> SeriesSet:
     rng = np.random.default_rng(0)
     speed = rng.uniform(1, 4, n)
     times = [np.sort(rng.uniform(0, 3, rng.integers(4, 12))) for _ in range(n)]
-    return SeriesSet.from_arrays(times, [np.sin(a * t) for a, t in zip(speed, times, strict=True)], target=speed, start=0.0)
+    return SeriesSet.from_arrays(
+        times, [np.sin(a * t) for a, t in zip(speed, times, strict=True)], target=speed, start=0.0
+    )
 
 
 def examples(series: SeriesSet, seed: int = 0, **options) -> tuple[Model, Examples]:
@@ -105,7 +107,9 @@ def test_a_finished_run_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_patience_ends_a_run_and_a_resumed_one_too(tmp_path: Path) -> None:
-    config = TrainConfig(learning_rate=1e-9, batch_size=8, batches_per_epoch=1, max_epochs=50, patience=2, min_delta=0.1)
+    config = TrainConfig(
+        learning_rate=1e-9, batch_size=8, batches_per_epoch=1, max_epochs=50, patience=2, min_delta=0.1
+    )
     _, rows = trained(tmp_path, config=config)
     assert len(rows) == 3
     assert len(trained(tmp_path, config=config)[1]) == 3

@@ -1,7 +1,7 @@
 """`denots data`: the built-in data sets as folders, descriptions and tables."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="The built-in data sets: list, build, look at, export as a table.")
 
 Name = Annotated[str, typer.Argument(help="Name in `denots data list`.", show_default=False)]
-Size = Annotated[Optional[int], typer.Option(help="Series in all three splits together. Default: as published.")]
+Size = Annotated[int | None, typer.Option(help="Series in all three splits together. Default: as published.")]
 Seed = Annotated[int, typer.Option(help="Seed of the draw.")]
 Split = Annotated[str, typer.Option(help="train, val or test.")]
 

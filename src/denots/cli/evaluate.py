@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ def evaluate(
     model: Annotated[Path, typer.Argument(help="Model folder that `denots fit` wrote.", show_default=False)],
     table: Annotated[Path, typer.Argument(help="Table with the columns of the fitted one.", show_default=False)],
     targets: Annotated[
-        Optional[Path], typer.Option(help="A second table (id, target) instead of a repeated column.")
+        Path | None, typer.Option(help="A second table (id, target) instead of a repeated column.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

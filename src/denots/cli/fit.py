@@ -3,11 +3,11 @@
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denots.cli.messages import say, show_facts, watched
+from denots.cli.messages import complain, say, show_facts, watched
 from denots.cli.table_options import FILE, FittedTable, TableOptions, names, read_fit_table, write_fitted_table
 from denots.errors import InvalidFolder, InvalidOption
 
@@ -28,29 +28,29 @@ def fit(
         str, typer.Option("--time", help="Column of numbers or dates.", rich_help_panel=COLUMNS)
     ] = "time",
     target: Annotated[
-        Optional[str], typer.Option(help="Column to learn, constant within a series.", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="Column to learn, constant within a series.", rich_help_panel=COLUMNS)
     ] = None,
     targets: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(help="A second table (id, target) instead of a repeated column.", rich_help_panel=COLUMNS),
     ] = None,
     static: Annotated[
-        Optional[str], typer.Option(help="Columns that are constant within a series: a,b.", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="Columns that are constant within a series: a,b.", rich_help_panel=COLUMNS)
     ] = None,
     channels: Annotated[
-        Optional[str], typer.Option(help="Channels to use: a,b. Default: all other columns.", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="Channels to use: a,b. Default: all other columns.", rich_help_panel=COLUMNS)
     ] = None,
     variable: Annotated[
-        Optional[str], typer.Option(help="Long table: column that names the channel.", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="Long table: column that names the channel.", rich_help_panel=COLUMNS)
     ] = None,
     value: Annotated[
-        Optional[str], typer.Option(help="Long table: column that holds the value.", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="Long table: column that holds the value.", rich_help_panel=COLUMNS)
     ] = None,
     time_unit: Annotated[
-        Optional[str], typer.Option(help="s, min, h or d; needed for dates.", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="s, min, h or d; needed for dates.", rich_help_panel=COLUMNS)
     ] = None,
     start: Annotated[
-        Optional[str], typer.Option(help="Column with the moment each series began.", rich_help_panel=COLUMNS)
+        str | None, typer.Option(help="Column with the moment each series began.", rich_help_panel=COLUMNS)
     ] = None,
     task: Annotated[
         str, typer.Option(help="classification, regression, forecast or auto.", rich_help_panel=MODEL)
@@ -73,7 +73,7 @@ def fit(
     ] = 10,
     batch_size: Annotated[int, typer.Option(help="Series in a batch.", rich_help_panel=TRAINING)] = 128,
     batches_per_epoch: Annotated[
-        Optional[int], typer.Option(help="Default: one pass, at least 32.", rich_help_panel=TRAINING)
+        int | None, typer.Option(help="Default: one pass, at least 32.", rich_help_panel=TRAINING)
     ] = None,
     seed: Annotated[int, typer.Option(help="Of split, weights and batches.", rich_help_panel=TRAINING)] = 0,
     restart: Annotated[
@@ -129,7 +129,11 @@ def fit(
         say(f"task: {choice.task} ({choice.reason})")
     _prepare_checkpoints(checkpoints, restart, quiet)
     started = time.perf_counter()
-    estimator.fit(series)
+    try:
+        estimator.fit(series)
+    except KeyboardInterrupt:
+        complain("interrupted", "the same command goes on after the last finished epoch.", "bold yellow")
+        raise
     fitted = FittedTable(options, trivial_answer(choice.task, series.target))
     save_model(estimator, fitted, out)
     shutil.rmtree(checkpoints)

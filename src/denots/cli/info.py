@@ -2,7 +2,9 @@
 
 import os
 import platform
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import denots
 from denots.cli.messages import show_facts
@@ -35,10 +37,10 @@ def info() -> None:
 
 def _native() -> str:
     try:
-        from denots import kernels
+        kernels = import_module("denots.kernels")
     except ImportError as error:
         return f"not loaded: {error}"
-    return f"loaded, {os.path.basename(kernels._native.__file__)}"
+    return f"loaded, {Path(kernels._native.__file__).name}"
 
 
 def _version(name: str) -> str:

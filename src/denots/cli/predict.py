@@ -1,7 +1,7 @@
 """`denots predict`: answers for the series of a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,10 +22,10 @@ def predict(
         Path, typer.Option("--out", "-o", help="File to write: .csv, .tsv, .parquet ...", show_default=False)
     ],
     at: Annotated[
-        Optional[str], typer.Option(help="Forecast: times on the clock of each series, such as 1.5,2,3.")
+        str | None, typer.Option(help="Forecast: times on the clock of each series, such as 1.5,2,3.")
     ] = None,
     at_table: Annotated[
-        Optional[Path], typer.Option(help="Forecast: a table with one row (id, time) per question.")
+        Path | None, typer.Option(help="Forecast: a table with one row (id, time) per question.")
     ] = None,
 ) -> None:
     """Write a prediction for each series of a table; the target column may be missing.
@@ -96,9 +96,7 @@ def _forecast(
     if at_table is None:
         times = read_times(at or "")
         values = estimator.predict(series, times).reshape(-1, len(series.channels))
-        asked = pd.DataFrame(
-            {options.id: np.repeat(series.ids, len(times)), options.time: np.tile(times, len(series))}
-        )
+        asked = pd.DataFrame({options.id: np.repeat(series.ids, len(times)), options.time: np.tile(times, len(series))})
     else:
         questions = read_questions(at_table, options, frame, series)
         answers = estimator.predict(series.select(questions.series), questions.times)

@@ -59,9 +59,8 @@ def read_questions(file: Path, options: TableOptions, frame: "pd.DataFrame", ser
         stranger = groups.ids[owner < 0][0].item()
         raise InvalidTable(f"{file} asks about series {stranger!r}, which is not in the table of observations.")
     stamps = read_stamps(table[options.time], options.time, groups)
-    if stamps.per_second is None:
-        times = stamps.ticks.astype(np.float64)
-    else:
+    times: FloatArray = stamps.ticks.astype(np.float64)
+    if stamps.per_second is not None:
         times = _since_start(stamps, owner[groups.codes], options, frame)
     rows = [groups.rows[a:b] for a, b in zip(groups.offsets[:-1], groups.offsets[1:], strict=True)]
     asked = pd.DataFrame({name: table[name].reset_index(drop=True) for name in (options.id, options.time)})

@@ -23,20 +23,19 @@ class Scores(NamedTuple):
     metrics: dict[str, Score]
 
 
-def score_classes(
-    labels: npt.NDArray[Any], shares: FloatArray, classes: npt.NDArray[Any], prior: FloatArray
-) -> Scores:
+def score_classes(labels: npt.NDArray[Any], shares: FloatArray, classes: npt.NDArray[Any], prior: FloatArray) -> Scores:
     """Accuracy, AUROC for two classes, and log loss, against the class shares of the fitted table."""
-    strange = np.flatnonzero(~np.isin(labels, classes))
-    if len(strange):
+    known = set(classes.tolist())
+    strange = [label for label in labels.tolist() if label not in known]
+    if strange:
         raise InvalidTarget(
-            f"the target holds the class {labels[strange[0]].item()!r}, which the model does not know; "
+            f"the target holds the class {strange[0]!r}, which the model does not know; "
             f"its classes are {', '.join(map(repr, classes.tolist()))}."
         )
     codes = np.searchsorted(classes, labels)
     trivial = np.broadcast_to(prior, shares.shape)
-    lost = np.isnan(shares).any(axis=1)
-    told = np.where(lost[:, None], trivial, shares)
+    lost = np.isnan(shares).any(axis=1, keepdims=True)
+    told = np.where(lost, trivial, shares)
     metrics = {"accuracy": Score(_accuracy(codes, told), _accuracy(codes, trivial))}
     if len(classes) == 2:
         metrics["AUROC"] = Score(_auroc(codes, told), _auroc(codes, trivial))
@@ -71,9 +70,9 @@ def score_forecast(hidden: Hidden, answers: FloatArray, centre: FloatArray, spre
 
 def last_values(hidden: Hidden) -> FloatArray:
     """The latest visible value of each channel at each question, NaN before its first one."""
-    found = np.full(hidden.answers.shape, np.nan)
+    found = np.full_like(hidden.answers, np.nan)
     for row, one in enumerate(hidden.visible):
-        for channel in range(found.shape[2]):
+        for channel in range(len(hidden.visible.channels)):
             seen = ~np.isnan(one.values[:, channel])
             position = np.searchsorted(one.times[seen], hidden.at[row], side="right") - 1
             known = position >= 0

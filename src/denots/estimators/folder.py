@@ -3,8 +3,8 @@
 import hashlib
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,8 @@ def save_estimator(estimator: SeriesEstimator, folder: Path) -> None:
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
     }
     folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    fresh = folder.with_name(f".{folder.name}-{secrets.token_hex(6)}")
+    fresh.mkdir()
     try:
         (fresh / "weights.safetensors").write_bytes(weights)
         (fresh / "model.json").write_text(json.dumps(description, indent=1) + "\n")

@@ -14,13 +14,14 @@ from typing import Any
 
 import lightning as L
 import torch
-from lightning.pytorch.callbacks import Checkpoint, EarlyStopping, RichProgressBar
+from lightning.pytorch.callbacks import Checkpoint, EarlyStopping
 from torch import Tensor
 
 from denots.training.config import TrainConfig
 from denots.training.loader import Examples, ExamplesModule
 from denots.training.model import Model
 from denots.training.module import TrainingModule
+from denots.training.progress import EpochBar
 
 CHECKPOINT, CURVE = "checkpoint.ckpt", "curve.csv"
 
@@ -131,8 +132,13 @@ def fit(
         trainer = L.Trainer(
             accelerator="cpu",
             max_epochs=config.max_epochs,
-            callbacks=[stopping, _EpochSeed(config.seed), journal, *([_progress_bar()] if progress else [])],
-            enable_progress_bar=progress,
+            callbacks=[
+                stopping,
+                _EpochSeed(config.seed),
+                journal,
+                *([EpochBar(model, config.max_epochs)] if progress else []),
+            ],
+            enable_progress_bar=False,
             enable_model_summary=False,
             logger=False,
             num_sanity_val_steps=0,
@@ -162,10 +168,6 @@ def _finished(checkpoint: Path, config: TrainConfig) -> bool:
 
 def _epochs(saved: dict[str, Any]) -> int:
     return len(next(state["rows"] for key, state in saved["callbacks"].items() if key.startswith("Journal")))
-
-
-def _progress_bar() -> RichProgressBar:
-    return RichProgressBar(console_kwargs={"stderr": True})
 
 
 @contextmanager

@@ -1,0 +1,44 @@
+# Every target sets up what it needs: a fresh clone with Python 3.11, pip and a C++ compiler is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h')
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup fmt lint test test-slow demo clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(VENV)/ready  ## Make .venv and install the package with everything the tests need
+
+$(VENV)/ready: pyproject.toml constraints.txt $(NATIVE)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -c constraints.txt torch scikit-build-core nanobind cmake ninja
+	$(BIN)/pip install --quiet -c constraints.txt --no-build-isolation -e '.[dev]'
+	@touch $@
+
+fmt: setup  ## Format Python and C++
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i $$(find cpp -name '*.cc' -o -name '*.h')
+
+lint: setup  ## Check style, types and dead code
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/clang-format --dry-run --Werror $$(find cpp -name '*.cc' -o -name '*.h')
+	$(BIN)/mypy
+	$(BIN)/vulture
+
+test: setup  ## Run the tests (a few minutes)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m 'not slow'
+
+test-slow: setup  ## Run the slow tests too
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
+
+demo: setup  ## Train DeNOTS on a built-in data set and predict with it
+	$(BIN)/python examples/demo.py
+
+clean:  ## Remove what was built, but not what was downloaded
+	rm -rf build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

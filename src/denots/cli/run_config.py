@@ -1,0 +1,104 @@
+"""The schema of `denots train` for Hydra, and overrides checked before Hydra sees them."""
+
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from importlib.resources import files
+from typing import Any, Literal, get_origin
+
+from denots.backbones import BACKBONES
+from denots.errors import InvalidOption
+from denots.registry import lookup
+from denots.training.config import TrainConfig
+from denots.training.spec import BackboneSpec, DatasetSpec, RunSpec
+
+GROUPS = {"dataset": "data set", "backbone": "backbone"}
+
+
+@dataclass
+class Published:
+    """What the paper sets per data set for every neural ODE; the files of the backbones refer to it."""
+
+    depth: float = 30.0
+    normalise: str = "batch"
+    time_differences: bool = True
+    initial: str = "zero"
+
+
+def schema_of(config: type, without: Sequence[str] = (), **constants: str) -> type:
+    """A dataclass that Hydra can read and change: not frozen, and text for what is one of several words."""
+    members: list[Any] = [(name, str, field(default=value)) for name, value in constants.items()]
+    for option in fields(config):
+        if option.name in without:
+            continue
+        kind = str if get_origin(option.type) is Literal else option.type
+        default = "???" if option.default is MISSING else option.default
+        members.append((option.name, kind, field(default=default)))
+    return make_dataclass(config.__name__, members)
+
+
+def register_schema() -> None:
+    """Tell Hydra the types of a run, and under `options` those of every backbone."""
+    from hydra.core.config_store import ConfigStore
+
+    run = make_dataclass(
+        "Run",
+        [
+            ("dataset", schema_of(DatasetSpec), field(default_factory=schema_of(DatasetSpec))),
+            ("backbone", Any, field(default="???")),
+            ("train", schema_of(TrainConfig, ["seed"]), field(default_factory=schema_of(TrainConfig, ["seed"]))),
+            ("published", Published, field(default_factory=Published)),
+            ("seed", int, field(default=0)),
+            ("protocol", str, field(default="paper")),
+        ],
+    )
+    store = ConfigStore.instance()
+    store.store(name="run", node=run)
+    for name, backbone in BACKBONES.items():
+        store.store(group="options", name=name, node=schema_of(backbone.Config, name=name))
+
+
+def choices(group: str) -> list[str]:
+    """The files of a group: what `dataset=` or `backbone=` may be."""
+    folder = files("denots.configs").joinpath(group)
+    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def check_overrides(overrides: Sequence[str]) -> None:
+    """Refuse unknown data sets, backbones and options, offering the nearest names."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    options = {option.name for backbone in BACKBONES.values() for option in fields(backbone.Config)}
+    known = {f"backbone.{name}" for name in options} | {"seed", "protocol", *GROUPS}
+    known |= {f"dataset.{option.name}" for option in fields(DatasetSpec)} - {"dataset.name"}
+    known |= {f"train.{option.name}" for option in fields(TrainConfig)} - {"train.seed"}
+    known |= {f"published.{option.name}" for option in fields(Published)}
+    for text in overrides:
+        try:
+            override = OverridesParser.create().parse_override(text)
+            values = list(override.sweep_string_iterator()) if override.is_sweep_override() else [override.value()]
+        except HydraException as error:
+            raise InvalidOption(
+                f"cannot read {text!r}; an override is written key=value, such as train.max_epochs=5."
+            ) from error
+        key = override.key_or_group
+        if key.split(".")[0].split("/")[0] == "hydra":
+            continue
+        lookup(dict.fromkeys(sorted(known), True), key, "option")
+        for value in values if key in GROUPS else ():
+            lookup(dict.fromkeys(choices(key), True), str(value), GROUPS[key])
+
+
+def read_spec(config: Any) -> RunSpec:
+    """The run that a composed configuration describes."""
+    from omegaconf import OmegaConf
+
+    plain: Any = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    options = dict(plain["backbone"])
+    return RunSpec(
+        dataset=DatasetSpec(**plain["dataset"]),
+        backbone=BackboneSpec(options.pop("name"), options),
+        train=TrainConfig(**plain["train"], seed=plain["seed"]),
+        seed=plain["seed"],
+        protocol=plain["protocol"],
+    )

@@ -1,0 +1,99 @@
+"""What a run found, as one line of JSON; records are appended, never edited."""
+
+import json
+import math
+import os
+import platform
+import secrets
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import denots
+from denots.errors import InvalidFolder
+from denots.training.spec import RunSpec
+
+FILE = "record.jsonl"
+Status = Literal["ok", "some-failed", "all-failed"]
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """Everything that tables and figures are made of.
+
+    metrics: split -> metric -> value; failed series count as wrong, None is not defined.
+    evaluations: field calls per test series, mean and max; None for backbones that solve nothing.
+    failed: test series that could not be solved, which decides the status.
+    seconds: of training, over all parts of a resumed run.
+    """
+
+    spec: RunSpec
+    status: Status
+    metrics: dict[str, dict[str, float | None]]
+    curve: list[dict[str, float | None]]
+    parameters: int
+    evaluations: dict[str, float] | None
+    failed: int
+    seconds: float
+    test_seconds: float
+    versions: dict[str, str]
+
+    def to_json(self) -> str:
+        return json.dumps(plain({**asdict(self), "spec": self.spec.as_dict()}), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> "RunRecord":
+        content = json.loads(line)
+        return cls(**{**content, "spec": RunSpec.from_dict(content["spec"])})
+
+
+def append_record(record: RunRecord, file: Path) -> None:
+    """Add a line to the file, which at every moment holds whole lines only."""
+    earlier = file.read_text(encoding="utf-8") if file.exists() else ""
+    fresh = file.with_name(f".{file.name}.{secrets.token_hex(6)}")
+    try:
+        fresh.write_text(f"{earlier}{record.to_json()}\n", encoding="utf-8")
+        os.replace(fresh, file)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def read_records(file: Path) -> list[RunRecord]:
+    """All records of a file; none where there is no file."""
+    if not file.exists():
+        return []
+    records = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            records.append(RunRecord.from_json(line))
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidFolder(f"{file}, line {number} is not a run record ({error}); remove the line.") from error
+    return records
+
+
+def find_record(file: Path, spec: RunSpec) -> RunRecord | None:
+    """The latest record of exactly this run."""
+    return next((record for record in reversed(read_records(file)) if record.spec == spec), None)
+
+
+def versions() -> dict[str, str]:
+    """What a result may depend on besides its spec."""
+    libraries = {name: version(name) for name in ("torch", "numpy", "lightning")}
+    return {
+        "denots": denots.__version__,
+        "python": platform.python_version(),
+        **libraries,
+        "platform": f"{platform.system()}-{platform.machine()}",
+    }
+
+
+def plain(value: Any) -> Any:
+    """The same content with None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,70 @@
+"""What a run is made of: plain values that fit into one line of JSON."""
+
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, get_args
+
+from denots.backbones import BACKBONES
+from denots.errors import InvalidOption
+from denots.registry import lookup
+from denots.training.config import TrainConfig
+
+Protocol = Literal["paper", "fair"]
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """A built-in data set; `size` is a reduced total of series, shared out like the published splits."""
+
+    name: str
+    size: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class BackboneSpec:
+    """A backbone by name, with the options that differ from its defaults."""
+
+    name: str = "denots"
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = {option.name: True for option in fields(lookup(BACKBONES, self.name, "backbone").Config)}
+        for option in self.options:
+            lookup(known, option, f"option of backbone {self.name!r}:")
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One training run: the same spec gives the same record, bit for bit, on the same machine.
+
+    seed: of initial weights and batches; the data set has its own.
+    protocol: "paper" follows the published numbers, "fair" what a careful referee would ask for
+        where the two differ. The synthetic data sets are the same under both.
+    """
+
+    dataset: DatasetSpec
+    backbone: BackboneSpec = field(default_factory=BackboneSpec)
+    train: TrainConfig = field(default_factory=TrainConfig)
+    seed: int = 0
+    protocol: Protocol = "paper"
+
+    def __post_init__(self) -> None:
+        if self.protocol not in get_args(Protocol):
+            raise InvalidOption(f"protocol is one of {', '.join(get_args(Protocol))}; got {self.protocol!r}.")
+        if self.train.seed not in (0, self.seed):
+            raise InvalidOption(
+                f"the run has seed {self.seed} and its training seed {self.train.seed}; set RunSpec.seed only."
+            )
+        object.__setattr__(self, "train", replace(self.train, seed=self.seed))
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> "RunSpec":
+        parts = {
+            "dataset": DatasetSpec(**plain["dataset"]),
+            "backbone": BackboneSpec(**plain["backbone"]),
+            "train": TrainConfig(**plain["train"]),
+        }
+        return cls(**{**plain, **parts})

@@ -1,0 +1,330 @@
+"""Estimators: manners of scikit-learn, honest errors, folders that reproduce every bit."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score, r2_score
+
+import denots
+from denots.data import SeriesSet
+from denots.errors import (
+    InvalidFolder,
+    InvalidOption,
+    InvalidSeries,
+    InvalidTarget,
+    SolverFailure,
+    SolverWarning,
+    UnknownName,
+)
+from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor
+
+from oracles import gappy_series
+
+FAST = {"max_epochs": 2, "batches_per_epoch": 2, "batch_size": 16, "state_size": 6, "depth": 2.0, "random_state": 0}
+LEARNS = {
+    "max_epochs": 12,
+    "batches_per_epoch": 8,
+    "state_size": 8,
+    "depth": 3.0,
+    "learning_rate": 0.03,
+    "random_state": 0,
+}
+
+
+def waves(n: int = 30, seed: int = 0) -> SeriesSet:
+    """Noisy waves around a level, which is the target."""
+    rng = np.random.default_rng(seed)
+    level = rng.uniform(1, 4, n)
+    times = [np.sort(rng.uniform(0, 3, rng.integers(3, 12))) for _ in range(n)]
+    values = [np.stack([a + 0.5 * np.sin(3 * t), np.cos(a * t)], axis=1) for a, t in zip(level, times, strict=True)]
+    for table in values:
+        table[1:][rng.random((len(table) - 1, 2)) < 0.2] = np.nan
+    return SeriesSet.from_arrays(times, values, target=level, channels=("level", "wave"), ids=[f"w{i}" for i in range(n)])
+
+
+@pytest.fixture(scope="module")
+def regressor() -> DeNOTSRegressor:
+    return DeNOTSRegressor(**LEARNS).fit(waves(60))
+
+
+def test_a_regressor_learns_and_answers_in_the_unit_of_the_target(regressor: DeNOTSRegressor) -> None:
+    test = waves(40, seed=1)
+    predicted = regressor.predict(test)
+    assert r2_score(test.target, predicted) > 0.8
+    assert regressor.score(test) == pytest.approx(r2_score(test.target, predicted))
+    shifted = DeNOTSRegressor(**LEARNS).fit(waves(60), 1e6 + 1e3 * waves(60).target)
+    np.testing.assert_allclose((shifted.predict(test) - 1e6) / 1e3, predicted, atol=0.05)
+
+
+def test_several_outputs_are_learnt_together() -> None:
+    series = waves()
+    target = np.stack([series.target, -series.target, series.target**2], axis=1)
+    assert DeNOTSRegressor(**FAST).fit(series, target).predict(series).shape == (30, 3)
+
+
+@pytest.mark.parametrize("labels", [["slow", "fast"], [False, True], [3, 7]])
+def test_a_binary_classifier_learns_classes_of_any_type(labels) -> None:
+    series = waves(60)
+    y = np.array(labels)[(series.target > 2.5).astype(int)]
+    model = DeNOTSClassifier(class_weight="balanced", **LEARNS).fit(series, y)
+    assert model.classes_.tolist() == sorted(labels)
+    chances = model.predict_proba(series)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    assert (model.predict(series) == model.classes_[chances.argmax(axis=1)]).all()
+    assert model.score(series, y) == accuracy_score(y, model.predict(series)) > 0.8
+
+
+def test_a_multiclass_classifier_learns() -> None:
+    series = waves(80)
+    y = np.digitize(series.target, [2.0, 3.0])
+    model = DeNOTSClassifier(**LEARNS).fit(series, y)
+    assert model.predict_proba(series).shape == (80, 3)
+    assert model.score(series, y) > 0.6
+
+
+def test_a_forecaster_predicts_between_and_beyond() -> None:
+    series = waves(60)
+    model = DeNOTSForecaster(**{**LEARNS, "max_epochs": 15}).fit(series)
+    assert model.score(series) > 0.3
+    answers = model.predict(series, [3.0, 3.5])
+    assert answers.shape == (60, 2, 2)
+    each = model.predict(series.select([0, 1]), [[3.0], [3.0, 3.5]])
+    assert [table.shape for table in each] == [(1, 2), (2, 2)]
+    np.testing.assert_allclose(each[1], answers[1], atol=1e-5)
+    with pytest.raises(InvalidSeries, match=r"'w0'.*first observation"):
+        model.predict(series, [-1.0])
+
+
+def test_all_forms_of_input_mean_the_same() -> None:
+    rng = np.random.default_rng(0)
+    cube, y = rng.normal(size=(12, 2, 5)), rng.normal(size=12)
+    forms = (
+        cube,
+        list(cube),
+        [(np.arange(5.0), table.T) for table in cube],
+        SeriesSet.from_numpy(cube),
+        list(SeriesSet.from_numpy(cube)),
+    )
+    answers = [DeNOTSRegressor(**FAST).fit(form, y).predict(form) for form in forms]
+    for answer in answers[1:]:
+        np.testing.assert_array_equal(answer, answers[0])
+    flat = DeNOTSRegressor(**FAST).fit(cube[:, 0], y)
+    np.testing.assert_array_equal(flat.predict(cube[:, 0]), flat.predict(cube[:, :1]))
+
+
+def test_the_seed_decides_everything() -> None:
+    series = waves()
+    first, again = (DeNOTSRegressor(**FAST).fit(series).predict(series) for _ in range(2))
+    other = DeNOTSRegressor(**{**FAST, "random_state": 1}).fit(series).predict(series)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_estimators_can_be_cloned_and_say_when_they_are_not_fitted() -> None:
+    for kind in (DeNOTSClassifier, DeNOTSRegressor, DeNOTSForecaster):
+        model = kind(**FAST)
+        assert clone(model).get_params() == model.get_params()
+        with pytest.raises(NotFittedError):
+            model.predict(waves(), [1.0]) if kind is DeNOTSForecaster else model.predict(waves())
+
+
+def test_depth_auto_keeps_the_depth_with_the_best_validation_metric() -> None:
+    model = DeNOTSRegressor(**{**FAST, "depth": "auto"}).fit(waves())
+    assert list(model.depth_scores_) == [1.0, 3.0, 10.0, 30.0]
+    assert model.depth_ == max(model.depth_scores_, key=model.depth_scores_.get)
+    assert model.model_.backbone.config.depth == model.depth_
+    assert model.validation_score_ == model.depth_scores_[model.depth_]
+
+
+def test_a_series_is_predicted_alike_alone_and_among_others(regressor: DeNOTSRegressor) -> None:
+    series = waves(9, seed=4)
+    together = regressor.predict(series)
+    alone = np.concatenate([regressor.predict(series.select([row])) for row in range(9)])
+    np.testing.assert_allclose(alone, together, rtol=0, atol=0.05)
+
+
+def test_channels_are_recognised_by_name(regressor: DeNOTSRegressor) -> None:
+    series = waves(5, seed=2)
+    turned = replace(series, values=series.values[:, ::-1].copy(), channels=("wave", "level"))
+    np.testing.assert_array_equal(regressor.predict(turned), regressor.predict(series))
+    with pytest.raises(InvalidSeries, match="lacks wave and has unknown wafe"):
+        regressor.predict(replace(series, channels=("level", "wafe")))
+
+
+def test_single_observations_and_blind_channels_are_legal() -> None:
+    series = gappy_series(lengths=(1,) * 5 + (4,) * 5)
+    model = DeNOTSRegressor(**FAST).fit(series, np.arange(10.0))
+    answers = model.predict(series)
+    assert np.isfinite(answers).all()
+    assert len(set(answers[:5])) == 5  # a single observation still says something
+    blind = replace(series, values=np.where([True, False, False], np.nan_to_num(series.values), np.nan))
+    assert np.isfinite(DeNOTSRegressor(**FAST).fit(blind, np.arange(10.0)).predict(series)).all()
+
+
+def test_a_series_that_cannot_be_solved_is_named_and_the_others_answered() -> None:
+    series = waves(12)
+    model = DeNOTSClassifier(**{**FAST, "depth": 20.0}).fit(series, series.target > 2.5)
+    config = model.model_.backbone.config
+    counts = []
+    for limit in range(5, 200):
+        model.model_.backbone.config = replace(config, max_steps=limit)
+        ok = model.model_.backbone(model.model_.backbone.prepare(series)).ok
+        counts.append(int(ok.sum()))
+        if 0 < counts[-1] < 12:
+            break
+    lost = int(np.flatnonzero(~ok.numpy())[0])
+    with pytest.warns(SolverWarning, match=f"'w{lost}'"):
+        chances = model.predict_proba(series)
+    assert (np.isnan(chances).any(axis=1) == ~ok.numpy()).all()
+    with pytest.warns(SolverWarning), pytest.raises(SolverFailure, match=f"'w{lost}'"):
+        model.predict(series)
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "message"),
+    [
+        (np.ones(30), DeNOTSRegressor, "1.0 for all 30 series"),
+        (np.zeros(30, dtype=int), DeNOTSClassifier, "at least two classes"),
+        (np.arange(30) == 4, DeNOTSClassifier, "class True has one series"),
+        (np.array(["a", "b"] * 15), DeNOTSRegressor, "must be numbers"),
+        (np.arange(29.0), DeNOTSRegressor, "29 targets for 30 series"),
+        (np.r_[np.nan, np.arange(29.0)], DeNOTSRegressor, "'w0' is nan"),
+    ],
+)
+def test_targets_that_cannot_be_learnt_are_refused(target, kind, message: str) -> None:
+    with pytest.raises(InvalidTarget, match=message):
+        kind(**FAST).fit(waves(), target)
+
+
+def test_a_missing_target_is_asked_for() -> None:
+    with pytest.raises(InvalidTarget, match="give y"):
+        DeNOTSRegressor(**FAST).fit(waves().with_target(None))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"depth": "deep"}, InvalidOption, "'auto'"),
+        ({"depth": -1.0}, InvalidOption, "depth"),
+        ({"field": "anty"}, UnknownName, "'anti'"),
+        ({"path": "cubic"}, UnknownName, "natural-cubic"),
+        ({"validation_fraction": 1.5}, InvalidOption, "validation_fraction"),
+        ({"max_epochs": 0}, InvalidOption, "max_epochs"),
+        ({"learning_rate": 0.0}, InvalidOption, "learning_rate"),
+    ],
+)
+def test_bad_options_are_refused(options, error, message: str) -> None:
+    with pytest.raises(error, match=message):
+        DeNOTSRegressor(**{**FAST, **options}).fit(waves())
+
+
+@pytest.mark.parametrize("X", [[], "text", 3, np.zeros((2, 2, 2, 2)), [np.zeros((2, 2, 2))]])
+def test_inputs_that_are_no_series_are_refused(X) -> None:
+    with pytest.raises(InvalidSeries):
+        DeNOTSRegressor(**FAST).fit(X, [1.0, 2.0])
+
+
+class TestFolder:
+    @pytest.mark.parametrize("kind", [DeNOTSClassifier, DeNOTSRegressor, DeNOTSForecaster])
+    def test_a_loaded_model_predicts_the_same_bits(self, kind, tmp_path: Path) -> None:
+        base = waves()
+        series = replace(base, static=np.arange(30.0)[:, None], static_names=("age",))
+        y = np.where(series.target > 2.5, "fast", "slow") if kind is DeNOTSClassifier else series.target
+        model = kind(**FAST).fit(series, y)
+        model.save(tmp_path / "model")
+        loaded = denots.load(tmp_path / "model")
+        assert type(loaded) is kind
+        if kind is DeNOTSForecaster:
+            np.testing.assert_array_equal(loaded.predict(series, [4.0]), model.predict(series, [4.0]))
+        elif kind is DeNOTSClassifier:
+            np.testing.assert_array_equal(loaded.predict_proba(series), model.predict_proba(series))
+            np.testing.assert_array_equal(loaded.predict(series), model.predict(series))
+        else:
+            np.testing.assert_array_equal(loaded.predict(series), model.predict(series))
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
+
+    @pytest.fixture
+    def folder(self, regressor: DeNOTSRegressor, tmp_path: Path) -> Path:
+        regressor.save(tmp_path / "model")
+        return tmp_path / "model"
+
+    def test_a_truncated_folder_is_refused(self, folder: Path) -> None:
+        weights = folder / "weights.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-10])
+        with pytest.raises(InvalidFolder, match="truncated"):
+            denots.load(folder)
+        weights.unlink()
+        with pytest.raises(InvalidFolder, match="incomplete"):
+            denots.load(folder)
+
+    def test_a_foreign_folder_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InvalidFolder, match=r"no model\.json"):
+            denots.load(tmp_path)
+        (tmp_path / "model.json").write_text("{}")
+        with pytest.raises(InvalidFolder, match="not the description"):
+            denots.load(tmp_path)
+        (tmp_path / "model.json").write_text('{"format"')
+        with pytest.raises(InvalidFolder, match="damaged"):
+            denots.load(tmp_path)
+
+    def test_a_newer_folder_asks_for_an_upgrade(self, folder: Path) -> None:
+        file = folder / "model.json"
+        file.write_text(json.dumps({**json.loads(file.read_text()), "version": 99}))
+        with pytest.raises(InvalidFolder, match="upgrade"):
+            denots.load(folder)
+
+    @pytest.mark.parametrize("change", [{"estimator": "os.system"}, {"model": {}}, {"learnt": {"predict": 1}}])
+    def test_a_folder_cannot_name_other_code(self, folder: Path, change) -> None:
+        file = folder / "model.json"
+        file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+        with pytest.raises(InvalidFolder):
+            denots.load(folder)
+
+    def test_a_folder_with_other_things_is_not_overwritten(self, regressor: DeNOTSRegressor, tmp_path: Path) -> None:
+        (tmp_path / "thesis.tex").write_text("years of work")
+        with pytest.raises(InvalidFolder, match="not a model folder"):
+            regressor.save(tmp_path)
+        assert (tmp_path / "thesis.tex").exists()
+
+    def test_a_failed_save_leaves_the_old_model(self, regressor: DeNOTSRegressor, folder: Path, monkeypatch) -> None:
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+        def full(*_: object, **__: object) -> None:
+            raise OSError("disk full")
+
+        monkeypatch.setattr("denots.estimators.folder.json.dumps", full)
+        with pytest.raises(OSError, match="disk full"):
+            regressor.save(folder)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+        assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_a_checkpoint_of_other_data_is_not_continued(tmp_path: Path) -> None:
+    options = {**FAST, "checkpoint_dir": tmp_path / "run"}
+    first = DeNOTSRegressor(**options).fit(waves())
+    again = DeNOTSRegressor(**options).fit(waves())
+    assert again.history_.rows == first.history_.rows
+    with pytest.raises(InvalidFolder, match="other data or options"):
+        DeNOTSRegressor(**options).fit(waves(seed=9))
+    with pytest.raises(InvalidFolder, match="other data or options"):
+        DeNOTSRegressor(**{**options, "state_size": 7}).fit(waves())
+    shutil.rmtree(tmp_path / "run")
+    DeNOTSRegressor(**options).fit(waves(seed=9))
+
+
+def test_balancing_weighs_every_class_alike() -> None:
+    series = waves(60)
+    y = series.target > 3.7
+    model = DeNOTSClassifier(class_weight="balanced", **FAST).fit(series, y)
+    weight = model.model_.readout.class_weight
+    assert weight[1] / weight[0] == pytest.approx((~y).sum() / y.sum(), rel=0.3)
+    assert torch.equal(DeNOTSClassifier(**FAST).fit(series, y).model_.readout.class_weight, torch.ones(2))
+    with pytest.raises(InvalidOption, match="balanced"):
+        DeNOTSClassifier(class_weight="heavy", **FAST).fit(series, y)
