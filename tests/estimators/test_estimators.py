@@ -46,7 +46,9 @@ def waves(n: int = 30, seed: int = 0) -> SeriesSet:
     values = [np.stack([a + 0.5 * np.sin(3 * t), np.cos(a * t)], axis=1) for a, t in zip(level, times, strict=True)]
     for table in values:
         table[1:][rng.random((len(table) - 1, 2)) < 0.2] = np.nan
-    return SeriesSet.from_arrays(times, values, target=level, channels=("level", "wave"), ids=[f"w{i}" for i in range(n)])
+    return SeriesSet.from_arrays(
+        times, values, target=level, channels=("level", "wave"), ids=[f"w{i}" for i in range(n)]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +196,8 @@ def test_a_series_that_cannot_be_solved_is_named_and_the_others_answered() -> No
         (np.zeros(30, dtype=int), DeNOTSClassifier, "at least two classes"),
         (np.arange(30) == 4, DeNOTSClassifier, "class True has one series"),
         (np.array(["a", "b"] * 15), DeNOTSRegressor, "must be numbers"),
+        (np.linspace(0, 1, 30), DeNOTSClassifier, "use a regressor"),
+        (np.zeros((30, 2), dtype=int), DeNOTSClassifier, "one class for each"),
         (np.arange(29.0), DeNOTSRegressor, "29 targets for 30 series"),
         (np.r_[np.nan, np.arange(29.0)], DeNOTSRegressor, "'w0' is nan"),
     ],
@@ -225,7 +229,9 @@ def test_bad_options_are_refused(options, error, message: str) -> None:
         DeNOTSRegressor(**{**FAST, **options}).fit(waves())
 
 
-@pytest.mark.parametrize("X", [[], "text", 3, np.zeros((2, 2, 2, 2)), [np.zeros((2, 2, 2))]])
+@pytest.mark.parametrize(
+    "X", [[], "text", 3, np.ones((2, 3), dtype=complex), np.zeros((2, 2, 2, 2)), [np.zeros((2, 2, 2))]]
+)
 def test_inputs_that_are_no_series_are_refused(X) -> None:
     with pytest.raises(InvalidSeries):
         DeNOTSRegressor(**FAST).fit(X, [1.0, 2.0])

@@ -27,11 +27,15 @@ def list_datasets() -> None:
     \b
       denots data list
     """
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from denots.datasets import DATASETS
 
-    table = Table("name", "task", "train / val / test", "what it asks")
+    table = Table(box=SIMPLE_HEAD)
+    for header in ("name", "task", "train / val / test"):
+        table.add_column(header, no_wrap=True)
+    table.add_column("what it asks")
     for name, recipe in DATASETS.items():
         table.add_row(name, recipe.task, " / ".join(map(str, recipe.sizes)), recipe.description)
     out.print(table)

@@ -82,14 +82,16 @@ def score(estimator: Any, fitted: FittedTable, series: "SeriesSet") -> "Scores":
 
 
 def _print(series: "SeriesSet", scores: "Scores") -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table("metric", caption=f"{len(series)} series, {scores.failed} without an answer", caption_justify="left")
+    table = Table("metric", box=SIMPLE_HEAD)
     table.add_column("model", justify="right")
     table.add_column(scores.baseline, justify="right")
     for name, (model, baseline) in scores.metrics.items():
         table.add_row(name, _number(model), _number(baseline))
     out.print(table)
+    say(f" {len(series)} series, {scores.failed} without an answer")
 
 
 def _number(value: float) -> str:

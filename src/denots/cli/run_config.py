@@ -40,12 +40,13 @@ def register_schema() -> None:
     """Tell Hydra the types of a run, and under `options` those of every backbone."""
     from hydra.core.config_store import ConfigStore
 
+    dataset, train = schema_of(DatasetSpec), schema_of(TrainConfig, ["seed"])
     run = make_dataclass(
         "Run",
         [
-            ("dataset", schema_of(DatasetSpec), field(default_factory=schema_of(DatasetSpec))),
+            ("dataset", dataset, field(default_factory=dataset)),
             ("backbone", Any, field(default="???")),
-            ("train", schema_of(TrainConfig, ["seed"]), field(default_factory=schema_of(TrainConfig, ["seed"]))),
+            ("train", train, field(default_factory=train)),
             ("published", Published, field(default_factory=Published)),
             ("seed", int, field(default=0)),
             ("protocol", str, field(default="paper")),
@@ -84,7 +85,8 @@ def check_overrides(overrides: Sequence[str]) -> None:
         key = override.key_or_group
         if key.split(".")[0].split("/")[0] == "hydra":
             continue
-        lookup(dict.fromkeys(sorted(known), True), key, "option")
+        section = sorted(name for name in known if name.startswith(f"{key.split('.')[0]}."))
+        lookup(dict.fromkeys(section or sorted(known), True) if key not in known else {key: True}, key, "option")
         for value in values if key in GROUPS else ():
             lookup(dict.fromkeys(choices(key), True), str(value), GROUPS[key])
 

@@ -291,6 +291,10 @@ def _starts(start: npt.ArrayLike, n: int) -> FloatArray:
 def _numeric(array: npt.ArrayLike, what: str, dtype: np.dtype[Any] | None) -> FloatArray:
     """As floats; float32 stays float32 unless a type is asked for."""
     raw = np.asarray(array)
+    if raw.dtype.kind == "c":
+        raise InvalidSeries(
+            f"{what} are complex numbers. Complex data not supported: give real and imaginary part as channels."
+        )
     if raw.dtype.kind not in "fiub":
         try:
             raw = raw.astype(np.float64)

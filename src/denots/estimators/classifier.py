@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from denots.errors import InvalidOption, InvalidTarget, SolverFailure
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import as_series_set
-from denots.estimators.targets import read_target
+from denots.estimators.targets import as_classes, read_target
 
 
 class DeNOTSClassifier(ClassifierMixin, SeriesEstimator):
@@ -62,7 +62,7 @@ class DeNOTSClassifier(ClassifierMixin, SeriesEstimator):
         if self.class_weight not in (None, "balanced"):
             raise InvalidOption(f"class_weight is None or 'balanced'; got {self.class_weight!r}.")
         series = as_series_set(X)
-        labels = read_target(series, y)
+        labels = as_classes(read_target(series, y))
         self.classes_, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
         if len(self.classes_) < 2:
             raise InvalidTarget(

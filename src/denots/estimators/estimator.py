@@ -78,6 +78,12 @@ class SeriesEstimator(BaseEstimator):
         self.checkpoint_dir = checkpoint_dir
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.three_d_array = True
+        return tags
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write a model folder (JSON and safetensors, no pickle) that `denots.load` reads."""
         from denots.estimators.folder import save_estimator
@@ -218,7 +224,6 @@ class SeriesEstimator(BaseEstimator):
                 SolverWarning,
                 stacklevel=3,
             )
-        self.evaluations_ = None if output.evaluations is None else output.evaluations.numpy()
         return output
 
     def _read(self, X: Any) -> SeriesSet:

@@ -76,7 +76,7 @@ class DeNOTSForecaster(SeriesEstimator):
             raise InvalidSeries(
                 f"series {series.id(i)!r}: query time {at[i, k]} must be finite and not before its first observation at {first[i]}."
             )
-        outputs = self._run(series, torch.from_numpy(np.ascontiguousarray(at))).outputs
+        outputs = self._run(series, torch.from_numpy(np.array(at))).outputs
         return self.model_.readout.answer(outputs).numpy()
 
     def _backbone_options(self, depth: float) -> dict[str, Any]:

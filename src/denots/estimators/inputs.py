@@ -18,6 +18,8 @@ def as_series_set(X: Any) -> SeriesSet:
     """
     if isinstance(X, SeriesSet):
         return X
+    if hasattr(X, "__array__") and not hasattr(X, "columns") and not isinstance(X, np.ndarray):
+        X = np.asarray(X)
     if isinstance(X, np.ndarray) and X.dtype != object:
         return SeriesSet.from_numpy(X[:, None, :] if X.ndim == 2 else X)
     if isinstance(X, Sequence | np.ndarray):

@@ -12,7 +12,9 @@ def read_target(series: SeriesSet, y: Any) -> np.ndarray:
     """`y`, or else the target inside the set; one entry a series, none missing."""
     target = series.target if y is None else np.asarray(y)
     if target is None:
-        raise InvalidTarget("no target: give y, or a SeriesSet with a target.")
+        raise InvalidTarget(
+            "this estimator requires y to be passed, but the target y is None; give y, or a SeriesSet with a target."
+        )
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]
     if len(target) != len(series):
@@ -29,6 +31,17 @@ def read_target(series: SeriesSet, y: Any) -> np.ndarray:
             raise InvalidTarget(
                 f"the target of series {series.id(row)!r} is {target[row]}; every series needs a finite target, so leave it out of fit."
             )
+    return target
+
+
+def as_classes(target: np.ndarray) -> np.ndarray:
+    """The target of a classification: text, Booleans or whole numbers, one column."""
+    if target.ndim != 1:
+        raise InvalidTarget(f"classes have shape {target.shape}; expected one class for each series.")
+    if target.dtype.kind == "f" and (target != np.round(target)).any():
+        raise InvalidTarget(
+            f"Unknown label type: continuous. The first target, {target[0]}, is no class; use a regressor for numbers."
+        )
     return target
 
 
