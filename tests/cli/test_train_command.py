@@ -1,0 +1,145 @@
+"""Experiments from the command line: the published numbers, overrides, sweeps, and records."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_module
+
+from cli.conftest import Run
+from denots.backbones import BACKBONES
+from denots.cli.run_config import choices, read_spec, register_schema
+from denots.datasets import DATASETS
+from denots.training.config import TrainConfig
+from denots.training.model import Model, ModelSpec
+from denots.training.record import read_records
+from denots.training.run import run as run_spec
+from denots.training.spec import BackboneSpec, DatasetSpec, RunSpec
+
+TINY = ["train.max_epochs=1", "train.batches_per_epoch=1", "train.batch_size=8", "backbone.state_size=3"]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def composed(*overrides: str) -> RunSpec:
+    register_schema()
+    with initialize_config_module("denots.configs", version_base="1.3"):
+        return read_spec(compose("train", overrides=list(overrides)))
+
+
+def test_every_data_set_has_its_published_numbers() -> None:
+    assert set(choices("dataset")) == set(DATASETS)
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_forecasts_start_from_the_data_and_see_no_batch_statistics(dataset: str) -> None:
+    spec = composed(f"dataset={dataset}")
+    assert spec.dataset.name == dataset
+    forecasts = DATASETS[dataset].task == "forecast"
+    found = [spec.backbone.options[name] for name in ("initial", "normalise", "time_differences")]
+    assert found == (["first", "fixed", False] if forecasts else ["zero", "batch", True])
+
+
+@pytest.mark.parametrize("backbone", choices("backbone"))
+def test_every_backbone_spells_out_all_its_options(backbone: str) -> None:
+    spec = composed(f"backbone={backbone}").backbone
+    assert set(spec.options) == {option.name for option in fields(BACKBONES[spec.name].Config)}
+    model = Model(ModelSpec(spec.name, spec.options, "binary", 2, 0, 1))
+    assert model.backbone.state_size == 32
+
+
+def test_numbers_are_those_of_the_paper() -> None:
+    assert composed("dataset=pendulum").train == TrainConfig(
+        learning_rate=1e-3, batches_per_epoch=256, max_epochs=1000, patience=3
+    )
+    assert composed("dataset=pendulum-small").train == TrainConfig(
+        learning_rate=1e-2, batches_per_epoch=128, max_epochs=1000, patience=3
+    )
+    assert composed("dataset=sine-2").train == TrainConfig(
+        learning_rate=1e-3, batches_per_epoch=256, max_epochs=50, patience=5, min_delta=1e-3
+    )
+    assert composed("dataset=sine-mix").train.max_epochs == 5
+    gru_ode = composed("dataset=pendulum", "backbone=gru-ode").backbone
+    assert (gru_ode.name, gru_ode.options["field"], gru_ode.options["depth"]) == ("denots", "sync", 1.0)
+    assert composed("dataset=pendulum", "backbone=denots").backbone.options["field"] == "anti"
+
+
+def test_a_run_is_recorded_as_it_would_be_without_the_command(run: Run, tmp_path: Path) -> None:
+    shown = run(
+        "train", "dataset=bump", "dataset.size=40", "backbone=sync", "seed=2", *TINY, "hydra.run.dir=here"
+    ).stdout
+    (record,) = read_records(tmp_path / "here" / "record.jsonl")
+    assert record.spec == RunSpec(
+        DatasetSpec("bump", size=40, seed=42),
+        BackboneSpec("denots", {**record.spec.backbone.options, "field": "sync", "depth": 1.0, "state_size": 3}),
+        TrainConfig(batch_size=8, max_epochs=1, patience=3, batches_per_epoch=1),
+        seed=2,
+    )
+    alone = run_spec(record.spec)
+    assert record.metrics == alone.metrics
+    assert f"test AUROC   {alone.metrics['test']['AUROC']:.4f}" in shown
+    assert "here/record.jsonl" in shown
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "home") == ["here"]
+
+
+def test_the_same_folder_is_continued_and_a_finished_run_is_not_repeated(run: Run, tmp_path: Path) -> None:
+    command = ["train", "dataset=bump", "dataset.size=40", *TINY, "hydra.run.dir=here"]
+    for last in (1, 2, 2):
+        run(*command, f"train.max_epochs={last}")
+    records = read_records(tmp_path / "here" / "record.jsonl")
+    assert [len(record.curve) for record in records] == [1, 2]
+    assert records[0].curve[0] == records[1].curve[0]
+    assert "other settings" in run(*command, "seed=1", code=1).stderr
+
+
+def test_a_sweep_runs_every_combination_and_outlives_a_failure(run: Run, tmp_path: Path) -> None:
+    result = run(
+        "train", "-m", "dataset=bump", "dataset.size=40", "backbone=denots,tanh", "backbone.depth=1,-1", *TINY,
+        "hydra.sweep.dir=sweep", code=1,
+    )  # fmt: skip
+    records = [record for file in sorted((tmp_path / "sweep").glob("*/record.jsonl")) for record in read_records(file)]
+    assert [record.spec.backbone.options["field"] for record in records] == ["anti", "tanh"]
+    assert result.stderr.count("error: depth must be a positive number; got -1.0.") == 2
+
+
+def test_the_configuration_can_be_looked_at(run: Run) -> None:
+    shown = run("train", "dataset=sine-2", "backbone.depth=7", "--cfg", "job").stdout
+    assert "name: sine-2" in shown
+    assert "depth: 7" in shown
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("dataset=pendulm", "unknown data set 'pendulm'. Did you mean 'pendulum'"),
+        ("backbone=denot", "unknown backbone 'denot'. Did you mean 'denots'"),
+        ("backbone.depht=3", "unknown option 'backbone.depht'. Did you mean 'backbone.depth'"),
+        ("+backbone.depht=3", "unknown option 'backbone.depht'"),
+        ("datset=bump", "unknown option 'datset'. Did you mean 'dataset'"),
+        ("train.seed=1", "unknown option 'train.seed'"),
+        ("train.max_epochs=many", "train.max_epochs=many: Value 'many'"),
+        ("backbone.depth=deep", "backbone.depth=deep: Value 'deep'"),
+        ("backbone.normalise=often", "normalise must be one of fixed, batch"),
+        ("protocol=nice", "protocol is one of paper, fair"),
+        ("dataset.size=2", "at least 3 series"),
+        ("seed", "an override is written key=value"),
+    ],
+)
+def test_a_wrong_override_is_one_line_and_exit_code_2(run: Run, override: str, words: str) -> None:
+    result = run("train", "dataset=bump", override, code=2)
+    assert words in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_records_are_plain_json(run: Run, tmp_path: Path) -> None:
+    run("train", "dataset=pendulum-angles", "dataset.size=20", "backbone=gru-ode", *TINY, "hydra.run.dir=here")
+    (line,) = (tmp_path / "here" / "record.jsonl").read_text().splitlines()
+    record = json.loads(line)
+    assert set(record) >= {"spec", "versions", "metrics", "curve", "parameters", "evaluations", "seconds", "status"}
+    assert set(record["metrics"]) == {"val", "test"}
+    assert record["evaluations"]["max"] >= record["evaluations"]["mean"] > 0
