@@ -141,7 +141,9 @@ class Binary(_Classes):
     def metric(self, outputs: Tensor, target: Tensor) -> Tensor:
         from torchmetrics.functional.classification import binary_auroc
 
-        return binary_auroc(torch.sigmoid(outputs[:, 0].nan_to_num()), target)
+        # Ranks, because probabilities of confident models round to one and would count as ties.
+        ranks = outputs[:, 0].nan_to_num().unique(return_inverse=True)[1].double()
+        return binary_auroc(ranks / ranks.max().clamp_min(1), target)
 
     def answer(self, outputs: Tensor) -> Tensor:
         positive = torch.sigmoid(outputs.double())

@@ -54,10 +54,9 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+def run() -> Run:
     """Call the command in this process; the result has stdout, stderr and exit_code."""
-    monkeypatch.setenv("COLUMNS", "200")
-    return lambda *arguments, code=0: invoked(*arguments, code=code)
+    return invoked
 
 
 def invoked(*arguments: str | os.PathLike[str], code: int = 0) -> Result:

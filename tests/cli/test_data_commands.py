@@ -12,8 +12,7 @@ from cli.conftest import Run
 from denots.datasets import DATASETS, load
 
 
-def test_list_names_every_data_set_in_full(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_list_names_every_data_set_in_full(run: Run) -> None:
     shown = run("data", "list").stdout
     assert [name for name in DATASETS if not re.search(rf"^ *{name} ", shown, re.MULTILINE)] == []
 

@@ -179,6 +179,10 @@ def test_debug_can_be_set_in_the_environment(run: Run, tmp_path: Path, monkeypat
         run("fit", tmp_path / "none.csv", "--out", tmp_path / "m", code=None)
 
 
-def test_a_predictions_file_of_unknown_kind_is_refused(clinic: Path, new: Path, run: Run, tmp_path: Path) -> None:
-    line = told(run("predict", clinic / "classifier", new, "-o", tmp_path / "p.xlsx", code=1))
-    assert "not a table file" in line
+@pytest.mark.parametrize(("name", "words"), [("p.xlsx", "not a table file"), ("none/p.csv", "existing folder")])
+def test_a_file_that_cannot_be_written_is_refused_before_any_work(
+    clinic: Path, run: Run, tmp_path: Path, name: str, words: str
+) -> None:
+    absent = tmp_path / "absent.csv"
+    assert words in told(run("predict", clinic / "classifier", absent, "-o", tmp_path / name, code=1))
+    assert words in told(run("data", "export", "bump", "-o", tmp_path / name, code=1))

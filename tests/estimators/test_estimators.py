@@ -320,6 +320,8 @@ def test_a_checkpoint_of_other_data_is_not_continued(tmp_path: Path) -> None:
     with pytest.raises(InvalidFolder, match="other data or options"):
         DeNOTSRegressor(**options).fit(waves(seed=9))
     with pytest.raises(InvalidFolder, match="other data or options"):
+        DeNOTSRegressor(**options).fit(waves(), waves().target[::-1].copy())
+    with pytest.raises(InvalidFolder, match="other data or options"):
         DeNOTSRegressor(**{**options, "state_size": 7}).fit(waves())
     shutil.rmtree(tmp_path / "run")
     DeNOTSRegressor(**options).fit(waves(seed=9))

@@ -26,7 +26,7 @@ class _Manners(TyperGroup):
             except BrokenPipeError:
                 raise
             except (DenotsError, OSError) as error:
-                if ctx.params.get("debug"):
+                if ctx.obj == "debug":
                     raise
                 complain("error", error, "bold red")
                 raise typer.Exit(2 if isinstance(error, UnknownName | InvalidOption) else 1) from error
@@ -49,6 +49,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _common(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -60,13 +61,13 @@ def _common(
 
     Try it on a built-in data set:
 
-    \b
       denots data export bump --size 60 --split train --out train.csv
       denots data export bump --size 60 --split test --out test.csv
       denots fit train.csv --target target --epochs 5 --out model
       denots evaluate model test.csv
       denots predict model test.csv -o predictions.csv
     """
+    ctx.obj = "debug" if debug else None
 
 
 app.command("fit")(fit.fit)

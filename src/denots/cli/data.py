@@ -24,8 +24,7 @@ Split = Annotated[str, typer.Option(help="train, val or test.")]
 def list_datasets() -> None:
     """List the data sets.
 
-    \b
-      denots data list
+    denots data list
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -43,9 +42,10 @@ def list_datasets() -> None:
 
 @app.command()
 def build(name: Name, size: Size = None, seed: Seed = 0) -> None:
-    """Draw a data set and keep it in $DENOTS_HOME; other commands do so when they first need it.
+    """Draw a data set and keep it in $DENOTS_HOME.
 
-    \b
+    Other commands do so when they first need it.
+
       denots data build pendulum --size 1000 --seed 1
     """
     from denots.datasets import build as build_dataset
@@ -55,10 +55,9 @@ def build(name: Name, size: Size = None, seed: Seed = 0) -> None:
 
 @app.command("info")
 def describe_dataset(name: Name, size: Size = None, seed: Seed = 0, split: Split = "train") -> None:
-    """Show what a data set holds: counts, lengths, gaps, target, and a sketch of its first series.
+    """Show what a data set holds, with a sketch of its first series.
 
-    \b
-      denots data info bump --size 60
+    denots data info bump --size 60
     """
     from denots.datasets import DATASETS, describe, load, sketch
 
@@ -84,16 +83,16 @@ def export(
     size: Size = None,
     seed: Seed = 0,
 ) -> None:
-    """Write a data set as a wide table (id, time, channels, target) that `denots fit` reads.
+    """Write a data set as a table (id, time, channels, target) for `denots fit`.
 
-    \b
-      denots data export pendulum-small --split train --out train.csv
-      denots data export pendulum-small --split test --out test.csv
+    denots data export pendulum-small --split train --out train.csv
+    denots data export pendulum-small --split test --out test.csv
     """
     import pandas as pd
 
-    from denots.data.table_file import write_table
+    from denots.data.table_file import check_destination, write_table
 
+    check_destination(file)
     series = _split(name, size, seed, split)
     owner = series.owner()
     columns = {"id": series.ids[owner], "time": series.times}

@@ -24,13 +24,13 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print metrics of a model on a table, each beside that of a trivial answer.
+    """Judge a model on a table, beside a trivial answer.
 
-    The trivial answer is the class shares or the mean of the fitted table, or for a forecast the last
-    value seen. A forecaster is asked for rows that are hidden from it as in training: the second
-    half of each series and every second row of its first half.
+    The trivial answer is the class shares or the mean of the fitted table;
+    for a forecaster, the last value seen. A forecaster is asked for rows that
+    are hidden from it as in training: the second half of each series and
+    every second row of the first half.
 
-    \b
       denots evaluate model test.csv
       denots evaluate model test.csv --json
     """

@@ -10,6 +10,7 @@ import typer
 from denots.cli.messages import complain, say, show_facts, watched
 from denots.cli.table_options import FILE, FittedTable, TableOptions, names, read_fit_table, write_fitted_table
 from denots.errors import InvalidFolder, InvalidOption
+from denots.registry import lookup
 
 if TYPE_CHECKING:
     from denots.data.series import SeriesSet
@@ -83,24 +84,26 @@ def fit(
 ) -> None:
     """Learn from a table of series and write a model folder.
 
-    A row is one observation: which series, when, and what was seen; empty cells were not observed.
-    A killed run goes on where it stopped when the same command is given again.
+    A row is one observation: which series, when, and what was seen.
+    Empty cells were not observed. Without a target, a forecaster is fitted.
+    After an interruption the same command goes on where it stopped.
 
-    \b
-      denots fit visits.csv --id patient --time hours --target outcome --static age --out model
-      denots fit visits.csv --id patient --time date --time-unit h --targets outcomes.csv --out model
-      denots fit sensor.parquet --id unit --time t --out model        (no target: forecast)
+      denots fit visits.csv --id patient --time hours --target outcome -o model
+      denots fit visits.csv --time date --time-unit h --targets y.csv -o model
+      denots fit sensors.parquet --id unit --time t -o forecaster
     """
-    from denots.cli.task import choose_task, make_estimator, trivial_answer
+    from denots.cli.task import TASKS, choose_task, make_estimator, trivial_answer
 
     check_output(out)
+    lookup(dict.fromkeys(TASKS, True), task, "task")
+    depths = _depth(depth)
     options = TableOptions(
         id=id,
         time=time_column,
         target=target,
         static=names(static),
         channels=names(channels) or None,
-        picked=channels is not None,
+        picked=bool(names(channels)),
         variable=variable,
         value=value,
         time_unit=time_unit,
@@ -112,7 +115,7 @@ def fit(
     estimator = make_estimator(
         choice.task,
         balanced=balanced,
-        depth=_depth(depth),
+        depth=depths,
         state_size=state_size,
         field=field,
         path=path,

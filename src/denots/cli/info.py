@@ -13,10 +13,9 @@ LIBRARIES = ("torch", "numpy", "lightning", "scikit-learn", "pandas", "pyarrow",
 
 
 def info() -> None:
-    """Show versions, the native extension, threads, and where data sets are kept.
+    """Show versions, native extension, threads and the folder of data sets.
 
-    \b
-      denots info
+    denots info
     """
     import torch
 

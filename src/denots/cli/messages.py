@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 out = Console()
@@ -25,13 +24,10 @@ def complain(kind: str, message: object, style: str) -> None:
 
 
 def show_facts(facts: dict[str, str]) -> None:
-    """Name and value in two columns; values are folded under themselves on a narrow screen."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="bold", no_wrap=True)
-    grid.add_column(overflow="fold")
+    """Name and value in two columns, a line each; nothing is folded, so that paths can be copied."""
+    width = max(map(len, facts))
     for name, value in facts.items():
-        grid.add_row(name, Text(value))
-    out.print(grid)
+        out.print(Text.assemble((name.ljust(width), "bold"), "  ", value), soft_wrap=True)
 
 
 def watched() -> bool:
@@ -41,10 +37,13 @@ def watched() -> bool:
 
 @contextmanager
 def spoken_warnings() -> Iterator[None]:
-    """Within the block, warnings read `warning: ...`; those of this package are never swallowed."""
+    """Within the block, warnings read `warning: ...`, each once; those of this package are never swallowed."""
+    said: set[str] = set()
 
     def speak(message: Warning | str, *_: Any, **__: Any) -> None:
-        complain("warning", message, "bold yellow")
+        if str(message) not in said:
+            said.add(str(message))
+            complain("warning", message, "bold yellow")
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning, module=r"denots\.")

@@ -28,19 +28,20 @@ def predict(
         Path | None, typer.Option(help="Forecast: a table with one row (id, time) per question.")
     ] = None,
 ) -> None:
-    """Write a prediction for each series of a table; the target column may be missing.
+    """Predict for each series of a table and write a table of answers.
 
-    Classification gives the class and a probability per class (p_yes, p_no ...), regression a number,
-    a forecast the channels at the times asked for. A series that cannot be solved gets empty cells.
+    A classifier gives the class and a probability per class (p_yes, p_no);
+    a regressor gives a number; a forecaster the channels at given times.
+    A series that cannot be solved gets empty cells and a warning.
 
-    \b
       denots predict model new.csv -o predictions.csv
       denots predict forecaster new.csv --at 24,36,48 -o forecast.csv
       denots predict forecaster new.csv --at-table questions.csv -o forecast.csv
     """
-    from denots.data.table_file import read_table
+    from denots.data.table_file import check_destination, read_table, write_table
     from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, load_estimator
 
+    check_destination(out)
     estimator = load_estimator(model)
     options = read_fitted_table(model).options
     forecasts = isinstance(estimator, DeNOTSForecaster)
@@ -56,7 +57,7 @@ def predict(
         answers = classify(estimator, series, options.id)
     else:
         answers = regress(estimator, series, options.id)
-    _write(answers, out)
+    write_table(answers, out)
     say(f"{len(answers)} predictions in {out}")
 
 
@@ -105,9 +106,3 @@ def _forecast(
             values[rows] = block
         asked = questions.asked
     return pd.concat([asked, pd.DataFrame(values, columns=list(series.channels))], axis=1)
-
-
-def _write(answers: "pd.DataFrame", out: Path) -> None:
-    from denots.data.table_file import write_table
-
-    write_table(answers, out)

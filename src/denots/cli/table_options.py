@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 FORMAT, FORMAT_VERSION, FILE = "denots-table", 1, "table.json"
 
+# Arguments that messages of the library mention, and the options that set them.
+_OPTIONS = {
+    "values=[...]": "--channels a,b",
+    "both variable=... and value=...": "both --variable and --value",
+    "values=... only": "--channels only",
+    "time_unit = ": "--time-unit ",
+}
+
 
 @dataclass(frozen=True)
 class TableOptions:
@@ -38,18 +46,21 @@ class TableOptions:
         """The series of a table, with the target in the named column."""
         from denots.data.frame import read_frame
 
-        return read_frame(
-            self.rows(frame),
-            id=self.id,
-            time=self.time,
-            target=target,
-            static=self.static,
-            variable=self.variable,
-            value=self.value,
-            channels=self.channels,
-            time_unit=self.time_unit,
-            start=self.start,
-        )
+        try:
+            return read_frame(
+                self.rows(frame),
+                id=self.id,
+                time=self.time,
+                target=target,
+                static=self.static,
+                variable=self.variable,
+                value=self.value,
+                channels=self.channels,
+                time_unit=self.time_unit,
+                start=self.start,
+            )
+        except InvalidTable as error:
+            raise InvalidTable(_in_options(str(error))) from error
 
     def rows(self, frame: "pd.DataFrame") -> "pd.DataFrame":
         """The rows that are read: all, or those of a long table that belong to picked channels."""
@@ -153,3 +164,9 @@ def read_fitted_table(folder: Path) -> FittedTable:
         return FittedTable(TableOptions(**found), [float(number) for number in manifest["trivial"]])
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidFolder(f"{folder / FILE} is incomplete ({error}); copy the model folder again.") from error
+
+
+def _in_options(message: str) -> str:
+    for argument, option in _OPTIONS.items():
+        message = message.replace(argument, option)
+    return message

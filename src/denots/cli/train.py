@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denots.cli.messages import say, show_facts, watched
-from denots.errors import InvalidOption
+from denots.cli.messages import complain, say, show_facts, watched
+from denots.errors import DenotsError, InvalidOption
 
 if TYPE_CHECKING:
     from denots.training.record import RunRecord
@@ -24,13 +24,13 @@ def train(
         bool, typer.Option("--multirun", "-m", help="Run every combination of comma-separated values.")
     ] = False,
 ) -> None:
-    """Train a backbone on a built-in data set and record the result in one line of JSON.
+    """Run an experiment on a built-in data set and record the result.
 
-    Defaults are the published numbers of the data set and the backbone. Results go to a new folder
-    under ./outputs (./multirun with -m); name it with hydra.run.dir to continue an interrupted run.
-    Options of Hydra, such as --cfg job to see the configuration, are passed on.
+    Defaults are the published numbers of data set and backbone. The record,
+    one line of JSON, goes to a new folder in ./outputs (./multirun with -m);
+    name the folder with hydra.run.dir to continue an interrupted run.
+    Options of Hydra are passed on: --cfg job shows the configuration.
 
-    \b
       denots train dataset=bump dataset.size=60 backbone=sync train.max_epochs=2
       denots train -m dataset=sine-mix backbone=denots,none,tanh seed=0,1,2
       denots train dataset=pendulum backbone.depth=10 hydra.run.dir=runs/depth-10
@@ -44,16 +44,30 @@ def train(
     given = list(overrides or [])
     check_overrides(_assignments(given))
     register_schema()
+    failures: list[DenotsError] = []
+
+    def job(config: Any) -> None:
+        try:
+            _run(config)
+        except DenotsError as error:  # the other runs of a sweep go on
+            failures.append(error)
+            if multirun:
+                complain("error", error, "bold red")
+
     with _as_hydra_command([*(["--multirun"] if multirun else []), *given]):
         try:
-            hydra.main(version_base="1.3", config_path="pkg://denots.configs", config_name="train")(_job)()
+            hydra.main(version_base="1.3", config_path="pkg://denots.configs", config_name="train")(job)()
         except (HydraException, OmegaConfBaseException) as error:
             cause = error.__cause__ if isinstance(error.__cause__, OmegaConfBaseException) else error
             lines = dict.fromkeys([str(error).splitlines()[0], str(cause).splitlines()[0]])
             raise InvalidOption(": ".join(lines)) from error
+    if failures and not multirun:
+        raise failures[0]
+    if failures:
+        raise typer.Exit(1)
 
 
-def _job(config: Any) -> None:
+def _run(config: Any) -> None:
     """One run, in the folder that Hydra chose for it."""
     from hydra.core.hydra_config import HydraConfig
 

@@ -56,15 +56,21 @@ def read_table(path: str | FilePath, *, id: str | None = None) -> "pd.DataFrame"
 def write_table(frame: "pd.DataFrame", path: str | FilePath) -> None:
     """Write a table without its index; the file appears whole or not at all."""
     path = FilePath(path)
+    check_destination(path)
     suffix = _suffix(path)
-    if path.is_dir() or not path.parent.is_dir():
-        raise InvalidTable(f"cannot write {path}: it must be a file name in an existing folder.")
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
         _WRITERS[suffix](frame, partial)
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def check_destination(path: FilePath) -> None:
+    """Refuse a name that `write_table` could not write to; worth asking before long work."""
+    _suffix(path)
+    if path.is_dir() or not path.parent.is_dir():
+        raise InvalidTable(f"cannot write {path}: it must be a file name in an existing folder.")
 
 
 def _suffix(path: FilePath) -> str:

@@ -1,5 +1,6 @@
 """What all estimators share: options, the validation split, the search for a depth, training."""
 
+import hashlib
 import json
 import os
 import warnings
@@ -114,7 +115,9 @@ class SeriesEstimator(BaseEstimator):
     ) -> Self:
         """Fit on encoded targets; sets every attribute that prediction needs."""
         seed = int(check_random_state(self.random_state).randint(2**31))
-        train_rows, val_rows = self._validation_split(len(series), labels, seed)
+        train_rows, val_rows = self._validation_split(
+            len(series), labels, seed, fewest=2 if task == "regression" else 1
+        )
         train = series.select(train_rows)
         self.channels_, self.static_names_, self.time_unit_ = series.channels, series.static_names, series.time_unit
         self.n_features_in_ = len(series.channels)
@@ -175,15 +178,16 @@ class SeriesEstimator(BaseEstimator):
             raise InvalidOption(f"depth is a positive number or 'auto'; got {self.depth!r}.")
         return (float(self.depth),)
 
-    def _validation_split(self, n: int, labels: np.ndarray | None, seed: int) -> tuple[IntArray, IntArray]:
+    def _validation_split(self, n: int, labels: np.ndarray | None, seed: int, fewest: int) -> tuple[IntArray, IntArray]:
+        """Rows to learn from and rows to validate with, at least `fewest` of those: R2 needs two."""
         if not 0 < self.validation_fraction < 1:
             raise InvalidOption(f"validation_fraction must lie between 0 and 1; got {self.validation_fraction}.")
-        if n < 2:
-            raise InvalidSeries(f"{n} series cannot be split into training and validation; give at least 2.")
+        if n <= fewest:
+            raise InvalidSeries(f"{n} series cannot be split into training and validation; give at least {fewest + 1}.")
         share = self.validation_fraction
         smallest = n if labels is None else int(np.unique(labels, return_counts=True)[1].min())
         # At least one series of each class on either side, however small the set is.
-        share = min(max(share, 0.5 / smallest + 1e-9), 1 - 0.5 / smallest - 1e-9)
+        share = min(max(share, (fewest - 0.5) / smallest + 1e-9), 1 - 0.5 / smallest - 1e-9)
         train, val = split_rows(n, (1 - share, share), seed=seed, labels=labels)
         return train, val
 
@@ -199,7 +203,7 @@ class SeriesEstimator(BaseEstimator):
                 "class": type(self).__name__,
                 "options": repr(options),
                 "data": content_hash(series.with_target(None)),
-                "target": str(float(target.double().nan_to_num().sum())),
+                "target": hashlib.sha256(target.numpy().tobytes()).hexdigest(),
             },
             indent=1,
         )

@@ -14,7 +14,7 @@ from torch import Tensor
 from denots.data.hide import hide_for_forecasting
 from denots.data.series import SeriesSet
 from denots.datasets import Dataset, load
-from denots.errors import InvalidFolder, InvalidTarget
+from denots.errors import InvalidFolder, InvalidOption, InvalidTarget
 from denots.training.fit import History, fit
 from denots.training.loader import Examples
 from denots.training.model import Model, ModelSpec, Output, build_model, run_model
@@ -92,6 +92,9 @@ def read_problem(dataset: Dataset) -> Problem:
         raise InvalidTarget(f"data set {dataset.name!r} has the task {dataset.task} but no target.")
     known = [np.asarray(target) for target in targets]
     if dataset.task == "regression":
+        if min(map(len, sets)) < 2:
+            sizes = " / ".join(str(len(series)) for series in sets)
+            raise InvalidOption(f"splits of {sizes} series are too small for R2, which needs two; give a larger size.")
         numbers = [torch.from_numpy(target.astype(np.float64).reshape(len(target), -1)) for target in known]
         return Problem(dataset.task, numbers[0].shape[1], *(Part(s, t) for s, t in zip(sets, numbers, strict=True)))
     classes = np.unique(np.concatenate(known))
