@@ -2,11 +2,19 @@
 // error here, because a silent copy of an output array would lose what the kernel writes.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/unique_ptr.h>
 
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "denots/cpu.h"
+#include "denots/solve.h"
 #include "denots/spline.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using denots::Tape;
 
 namespace {
 
@@ -14,6 +22,9 @@ template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Integers = Vector<std::int64_t>;
 
 template <class Real>
 void fit_splines(int kind, Vector<const std::int64_t> offsets, Vector<const double> times,
@@ -33,9 +44,136 @@ void bind_splines(nb::module_& m) {
         "slope_after"_a.noconvert(), "threads"_a);
 }
 
+template <class Array>
+void expect(const Array& array, const char* name, std::initializer_list<std::int64_t> shape) {
+  std::size_t axis = 0;
+  for (const std::int64_t size : shape) {
+    const auto found = static_cast<std::int64_t>(array.shape(axis++));
+    if (found != size)
+      throw nb::value_error((std::string(name) + ": axis " + std::to_string(axis - 1) + " has " +
+                             std::to_string(found) + " entries; expected " + std::to_string(size) + ".")
+                                .c_str());
+  }
+}
+
+template <class... Arrays>
+std::shared_ptr<void> hold(Arrays... arrays) {
+  return std::make_shared<std::tuple<Arrays...>>(arrays...);
+}
+
+// A denots::Problem with a hold on the arrays it points to.
+template <class Real>
+class BoundProblem {
+ public:
+  BoundProblem(int field, int order, Vector<const double> nodes, Matrix<const double> weights,
+               Vector<const double> error, Matrix<const double> dense, double rtol, double atol,
+               std::int64_t max_steps, Vector<const std::int64_t> offsets, Vector<const double> times,
+               Matrix<const Real> values, Matrix<const Real> slopes, Vector<const double> start,
+               Matrix<const double> queries, Matrix<const std::int64_t> positions, Matrix<const Real> h0,
+               Matrix<const Real> weight_hh, Vector<const Real> bias_hh, Matrix<const Real> weight_in,
+               Matrix<const Real> bias)
+      : keep_(hold(nodes, weights, error, dense, offsets, times, values, slopes, start, queries, positions, h0,
+                   weight_hh, bias_hh, weight_in, bias)) {
+    const auto stages = static_cast<std::int64_t>(nodes.shape(0));
+    const auto n = static_cast<std::int64_t>(start.shape(0)), H = static_cast<std::int64_t>(h0.shape(1));
+    const auto C = static_cast<std::int64_t>(values.shape(1)), N = static_cast<std::int64_t>(times.shape(0));
+    const auto K = static_cast<std::int64_t>(queries.shape(1)), rows = static_cast<std::int64_t>(bias.shape(0));
+    if (stages < 3 || stages > denots::max_stages) throw nb::value_error("a method has 3 to 7 stages.");
+    if (field < 0 || field > 2) throw nb::value_error("no such field.");
+    if (H < 1 || C < 1 || K < 1) throw nb::value_error("states, channels and queries must not be empty.");
+    expect(weights, "weights", {stages, stages});
+    expect(error, "error", {stages});
+    expect(dense, "dense", {stages});
+    expect(offsets, "offsets", {n + 1});
+    expect(values, "values", {N, C});
+    expect(slopes, "slopes", {N, C});
+    expect(queries, "queries", {n, K});
+    expect(positions, "positions", {n, K});
+    expect(h0, "h0", {n, H});
+    expect(weight_hh, "weight_hh", {3 * H, H});
+    expect(bias_hh, "bias_hh", {3 * H});
+    expect(weight_in, "weight_in", {3 * H, C});
+    expect(bias, "bias", {rows == 1 ? 1 : n, 3 * H});
+    problem = {static_cast<denots::Field>(field),
+               {static_cast<int>(stages), order, static_cast<int>(dense.shape(1)), nodes.data(), weights.data(),
+                error.data(), dense.data()},
+               rtol, atol, max_steps, n, C, H, K, rows, offsets.data(), times.data(), values.data(), slopes.data(),
+               start.data(), queries.data(), positions.data(), h0.data(), weight_hh.data(), bias_hh.data(),
+               weight_in.data(), bias.data()};
+  }
+
+  std::unique_ptr<Tape> solve(Cube<Real> states, Integers status, Integers evaluations, Integers accepted,
+                              Integers rejected, Vector<double> reached, bool record, int threads) const {
+    const std::int64_t n = problem.series;
+    expect(states, "states", {n, problem.queries, problem.states});
+    for (const Integers* counts : {&status, &evaluations, &accepted, &rejected}) expect(*counts, "counts", {n});
+    expect(reached, "reached", {n});
+    std::unique_ptr<Tape> tape;
+    if (record) tape = std::make_unique<Tape>(n, static_cast<std::size_t>(problem.states) * sizeof(Real));
+    nb::gil_scoped_release release;
+    denots::solve<Real>(problem,
+                        {states.data(), status.data(), evaluations.data(), accepted.data(), rejected.data(),
+                         reached.data()},
+                        tape.get(), threads);
+    return tape;
+  }
+
+  void pull_back(const Tape& tape, Cube<const Real> states, Vector<const std::int64_t> status,
+                 Vector<const std::int64_t> accepted, Matrix<Real> weight_hh, Vector<Real> bias_hh,
+                 Matrix<Real> weight_in, Matrix<Real> bias, Matrix<Real> h0, int threads) const {
+    const std::int64_t n = problem.series, H = problem.states;
+    if (tape.series() != n) throw nb::value_error("the tape was recorded for other series.");
+    expect(states, "states", {n, problem.queries, H});
+    expect(status, "status", {n});
+    expect(accepted, "accepted", {n});
+    expect(weight_hh, "weight_hh", {3 * H, H});
+    expect(bias_hh, "bias_hh", {3 * H});
+    expect(weight_in, "weight_in", {3 * H, problem.channels});
+    expect(bias, "bias", {problem.bias_rows, 3 * H});
+    expect(h0, "h0", {n, H});
+    nb::gil_scoped_release release;
+    denots::pull_back<Real>(problem, tape,
+                            {states.data(), status.data(), accepted.data(), weight_hh.data(), bias_hh.data(),
+                             weight_in.data(), bias.data(), h0.data()},
+                            threads);
+  }
+
+  denots::Problem<Real> problem;
+
+ private:
+  std::shared_ptr<void> keep_;
+};
+
+template <class Real>
+void bind_solver(nb::module_& m, const char* name) {
+  using P = BoundProblem<Real>;
+  nb::class_<P>(m, name)
+      .def(nb::init<int, int, Vector<const double>, Matrix<const double>, Vector<const double>, Matrix<const double>,
+                    double, double, std::int64_t, Vector<const std::int64_t>, Vector<const double>,
+                    Matrix<const Real>, Matrix<const Real>, Vector<const double>, Matrix<const double>,
+                    Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>, Vector<const Real>,
+                    Matrix<const Real>, Matrix<const Real>>(),
+           nb::kw_only(), "field"_a, "order"_a, "nodes"_a.noconvert(), "weights"_a.noconvert(),
+           "error"_a.noconvert(), "dense"_a.noconvert(), "rtol"_a, "atol"_a, "max_steps"_a, "offsets"_a.noconvert(),
+           "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.noconvert(),
+           "queries"_a.noconvert(), "positions"_a.noconvert(), "h0"_a.noconvert(), "weight_hh"_a.noconvert(),
+           "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert())
+      .def("solve", &P::solve, nb::kw_only(), "states"_a.noconvert(), "status"_a.noconvert(),
+           "evaluations"_a.noconvert(), "accepted"_a.noconvert(), "rejected"_a.noconvert(), "reached"_a.noconvert(),
+           "record"_a, "threads"_a)
+      .def("pull_back", &P::pull_back, nb::kw_only(), "tape"_a, "states"_a.noconvert(), "status"_a.noconvert(),
+           "accepted"_a.noconvert(), "weight_hh"_a.noconvert(), "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(),
+           "bias"_a.noconvert(), "h0"_a.noconvert(), "threads"_a);
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
   bind_splines<float>(m);
   bind_splines<double>(m);
+  nb::class_<Tape>(m, "Tape").def_prop_ro("bytes", &Tape::bytes);
+  bind_solver<float>(m, "Problem32");
+  bind_solver<double>(m, "Problem64");
+  m.def("target", [] { return denots::target_name(denots::choose_target()); });
+  m.def("supported", [](int target) { return denots::supported(static_cast<denots::Target>(target)); });
 }

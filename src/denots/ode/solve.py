@@ -9,6 +9,7 @@ from torch import Tensor
 from denots.errors import InvalidOption, NativeUnavailable
 from denots.fields.field import AffineInputField, VectorField
 from denots.ode.input_map import InputMap
+from denots.ode.native import solve_native, unsupported
 from denots.ode.reference import solve_reference
 from denots.ode.runge_kutta import METHODS, Tableau
 from denots.ode.solution import Solution
@@ -40,13 +41,29 @@ def solve(
         method: dopri5, tsit5 or bosh3 (adaptive), rk4 or euler (fixed steps of size `step`).
         max_steps: attempted steps after which a series is given up with status MAX_STEPS.
         input_map: replaces the field's own input map, for embeddings folded into it.
+        backend: "auto" takes the fused kernels where they apply and the reference elsewhere
+            (`Solution.backend` says which one ran); "native" raises NativeUnavailable with the
+            reason where they do not. Native gradients cannot be differentiated again.
     """
     table = lookup(METHODS, method, "method")
     _check_options(table, method, rtol, atol, max_steps, step)
     queries = path.t1[:, None] if at is None else at.to(torch.float64)
     _check_shapes(field, path, h0, queries, input_map)
-    if backend == "native":
-        raise NativeUnavailable("no fused solver is built into this version; use backend='auto' or 'reference'.")
+    reason = None if backend == "reference" else unsupported(field, path, h0, method)
+    if backend == "native" and reason is not None:
+        raise NativeUnavailable(f"the fused solver cannot do this: {reason}. Use backend='auto' or 'reference'.")
+    if backend != "reference" and reason is None:
+        return solve_native(
+            field,
+            path,
+            h0,
+            queries=queries,
+            table=table,
+            rtol=rtol,
+            atol=atol,
+            max_steps=max_steps,
+            input_map=input_map,
+        )
     return solve_reference(
         field,
         path,

@@ -1,0 +1,88 @@
+// The small matrix products of a block: packed weights times lanes, and sums over lanes.
+#pragma once
+
+#include "vec-inl.h"
+
+namespace denots::DENOTS_TARGET {
+
+constexpr std::int64_t round_up(std::int64_t size, std::int64_t unit) { return (size + unit - 1) / unit * unit; }
+
+// [size][lanes] -> [lanes][size], size a multiple of the lanes.
+template <class Real>
+DENOTS_INLINE void transpose_lanes(std::int64_t size, const Real* from, Real* to) {
+  constexpr int lanes = Simd<Real>::lanes;
+  for (std::int64_t row = 0; row < size; row += lanes)
+    for (int i = 0; i < lanes; ++i)
+      for (int lane = 0; lane < lanes; ++lane) to[lane * size + row + i] = from[(row + i) * lanes + lane];
+}
+
+// R rows by M vectors of sums[row][column] += sum over stages and lanes of
+// left[stage][row][lane] * right[stage][lane][column]. With R M = 12 accumulators and
+// R + M loads for R M products, the multipliers stay busy.
+template <class Real, int R, int M>
+DENOTS_INLINE void outer_tile(int stages, const Real* left, std::int64_t left_stride, const Real* right,
+                              std::int64_t right_stride, std::int64_t columns, Real* sums) {
+  using V = typename Simd<Real>::V;
+  constexpr int lanes = Simd<Real>::lanes;
+  V sum[R][M] = {};
+  for (int s = 0; s < stages; ++s) {
+    const Real* a = left + s * left_stride;
+    const Real* b = right + s * right_stride;
+    for (int lane = 0; lane < lanes; ++lane, ++a, b += columns) {
+      V column[M];
+#pragma GCC unroll 4
+      for (int m = 0; m < M; ++m) column[m] = load(b + m * lanes);
+#pragma GCC unroll 12
+      for (int r = 0; r < R; ++r) {
+        const V row = splat(a[r * lanes]);
+#pragma GCC unroll 4
+        for (int m = 0; m < M; ++m) sum[r][m] = fma(row, column[m], sum[r][m]);
+      }
+    }
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+    for (int m = 0; m < M; ++m) {
+      Real* const to = sums + r * columns + m * lanes;
+      store(to, load(to) + sum[r][m]);
+    }
+}
+
+// rows is a multiple of 12, columns of the lanes; `stages` stages lie `stride` apart.
+template <class Real>
+void add_outer(int stages, std::int64_t rows, std::int64_t columns, const Real* left, std::int64_t left_stride,
+               const Real* right, std::int64_t right_stride, Real* sums) {
+  constexpr int lanes = Simd<Real>::lanes;
+  std::int64_t column = 0;
+  for (; column + 2 * lanes <= columns; column += 2 * lanes)
+    for (std::int64_t row = 0; row < rows; row += 6)
+      outer_tile<Real, 6, 2>(stages, left + row * lanes, left_stride, right + column, right_stride, columns,
+                             sums + row * columns + column);
+  if (column < columns)
+    for (std::int64_t row = 0; row < rows; row += 12)
+      outer_tile<Real, 12, 1>(stages, left + row * lanes, left_stride, right + column, right_stride, columns,
+                              sums + row * columns + column);
+}
+
+// out[row][lane] += packed[row / 8][k][row % 8] * in[k][lane]; rows a multiple of 8.
+template <class Real>
+void add_product(std::int64_t rows, std::int64_t inner, const Real* packed, const Real* in, Real* out) {
+  using V = typename Simd<Real>::V;
+  constexpr int lanes = Simd<Real>::lanes, R = 8;
+  for (std::int64_t row = 0; row < rows; row += R, out += R * lanes) {
+    V sum[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sum[r] = load(out + r * lanes);
+    const Real* x = in;
+    for (std::int64_t k = 0; k < inner; ++k, packed += R, x += lanes) {
+      const V value = load(x);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) sum[r] = fma(splat(packed[r]), value, sum[r]);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) store(out + r * lanes, sum[r]);
+  }
+}
+
+}  // namespace denots::DENOTS_TARGET

@@ -1,0 +1,236 @@
+// The GRU slope and its pullback. With u the drive, v = W s h + b the recurrent part and
+// s = -1 where the gates see the mirrored state:
+//   r = sigmoid(u_r + v_r)   z = sigmoid(u_z + v_z)   n = tanh(u_n + r v_n)
+//   dh/dt = (1 - z) n + carry z h - leak h
+// Units go four at a time: a tile holds rows r r r r z z z z n n n n, so twelve accumulators
+// of one vector each fill the registers and the gates follow without a trip to memory.
+#pragma once
+
+#include "gemm-inl.h"
+#include "denots/solve.h"
+#include "vec-inl.h"
+
+namespace denots::DENOTS_TARGET {
+
+template <class Number, Field kind>
+struct Gru {
+  using Real = Number;
+  using V = typename Simd<Real>::V;
+  static constexpr int lanes = Simd<Real>::lanes;
+  static constexpr int tile = 4;
+  static constexpr Real mirror = kind == Field::gru_anti ? -1 : 1;
+
+  std::int64_t states, channels, padded;
+  Real *recurrent, *input, *transposed, *candidate_bias;
+
+  // Padded units have zero weights and stay zero.
+  Gru(const Problem<Real>& p, Arena& arena)
+      : states(p.states), channels(p.channels), padded(round_up(p.states, lanes > 8 ? lanes : 8)) {
+    recurrent = arena.take<Real>(3 * padded * padded);   // [tile][unit][12]
+    input = arena.take<Real>(3 * padded * channels);     // [tile][channel][12]
+    transposed = arena.take<Real>(3 * padded * padded);  // [unit / 8][row][8]
+    candidate_bias = arena.take<Real>(padded);
+  }
+
+  std::int64_t drive_size() const { return 3 * states; }  // as the caller counts it
+  std::int64_t drive_rows() const { return 3 * padded; }
+  std::int64_t kept_rows() const { return 4 * padded; }  // r, z, v_n in tiles, then n; later their cotangents
+  std::int64_t sum_rows() const { return 4 * padded; }   // cotangents of the drive in tiles, then of v_n
+
+  static std::int64_t row_of(int gate, std::int64_t unit) { return unit / tile * 12 + gate * tile + unit % tile; }
+
+  void pack(const Problem<Real>& p) const {
+    for (std::int64_t i = 0; i < 3 * padded * padded; ++i) recurrent[i] = transposed[i] = 0;
+    for (std::int64_t i = 0; i < 3 * padded * channels; ++i) input[i] = 0;
+    for (std::int64_t i = 0; i < padded; ++i) candidate_bias[i] = i < states ? p.bias_hh[2 * states + i] : Real(0);
+    for (int gate = 0; gate < 3; ++gate)
+      for (std::int64_t unit = 0; unit < states; ++unit) {
+        const std::int64_t from = gate * states + unit, row = row_of(gate, unit), in_tile = row % 12;
+        for (std::int64_t k = 0; k < states; ++k) {
+          const Real weight = mirror * p.weight_hh[from * states + k];
+          recurrent[(row / 12 * padded + k) * 12 + in_tile] = weight;
+          transposed[(k / 8 * 3 * padded + row) * 8 + k % 8] = weight;
+        }
+        for (std::int64_t c = 0; c < channels; ++c)
+          input[(row / 12 * channels + c) * 12 + in_tile] = p.weight_in[from * channels + c];
+      }
+  }
+
+  // The constant part of the drive of one series, into one lane of [row][lane].
+  void load_bias(const Problem<Real>& p, std::int64_t series, Real* bias) const {
+    const Real* own = p.bias + (p.bias_rows == 1 ? 0 : series) * 3 * states;
+    for (int gate = 0; gate < 3; ++gate)
+      for (std::int64_t unit = 0; unit < states; ++unit) {
+        const std::int64_t from = gate * states + unit;
+        bias[row_of(gate, unit) * lanes] = gate < 2 ? own[from] + p.bias_hh[from] : own[from];
+      }
+  }
+
+  template <bool keep>
+  void slope(const Real* h, const Real* x, const Real* bias, Real* out, Real* kept) const {
+    const Real *w = recurrent, *w_in = input;
+    for (std::int64_t unit = 0; unit < padded; unit += tile) {
+      V sum[12], drive[tile];
+#pragma GCC unroll 12
+      for (int r = 0; r < 12; ++r) sum[r] = load(bias + r * lanes);
+      for (std::int64_t c = 0; c < channels; ++c, w_in += 12) {
+        const V signal = load(x + c * lanes);
+#pragma GCC unroll 12
+        for (int r = 0; r < 12; ++r) sum[r] = fma(splat(w_in[r]), signal, sum[r]);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < tile; ++i) {
+        drive[i] = sum[8 + i];
+        sum[8 + i] = splat(candidate_bias[unit + i]);
+      }
+      for (std::int64_t k = 0; k < padded; ++k, w += 12) {
+        const V state = load(h + k * lanes);
+#pragma GCC unroll 12
+        for (int r = 0; r < 12; ++r) sum[r] = fma(splat(w[r]), state, sum[r]);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < tile; ++i) {
+        V r = sum[i], z = sum[4 + i];
+        sigmoid<Real>(r, z);
+        const V v = sum[8 + i], n = tanh<Real>(fma(r, v, drive[i]));
+        const V state = load(h + (unit + i) * lanes);
+        store(out + (unit + i) * lanes, blend(z, n, state));
+        if (keep) {
+          store(kept + i * lanes, r);
+          store(kept + (4 + i) * lanes, z);
+          store(kept + (8 + i) * lanes, v);
+          store(kept + (3 * padded - 2 * unit + i) * lanes, n);  // kept has moved on by 3 rows a unit
+        }
+      }
+      bias += 12 * lanes;
+      if (keep) kept += 12 * lanes;
+    }
+  }
+
+  static DENOTS_INLINE V blend(V z, V n, V h) {
+    if (kind == Field::gru_none) return fma(z, h - n, n);
+    if (kind == Field::gru_sync) return (Real(1) - z) * (n - h);
+    return n - z * (n + h);
+  }
+
+  // From the cotangent of the slope to that of the state; turns what `slope` kept into the
+  // cotangents of the recurrent rows and of u_n, and adds those of the drive and of v_n to `sums`.
+  void pull(const Real* h, const Real* cotangent, Real* kept, Real* sums, Real* out) const {
+    Real *gates = kept, *candidate = kept + 3 * padded * lanes, *sum = sums, *sum_v = sums + 3 * padded * lanes;
+    for (std::int64_t unit = 0; unit < padded; unit += tile, gates += 12 * lanes, sum += 12 * lanes) {
+#pragma GCC unroll 4
+      for (int i = 0; i < tile; ++i) {
+        const std::int64_t at = (unit + i) * lanes, at_r = i * lanes, at_z = (4 + i) * lanes, at_n = (8 + i) * lanes;
+        const V g = load(cotangent + at), state = load(h + at);
+        const V r = load(gates + at_r), z = load(gates + at_z), v = load(gates + at_n), n = load(candidate + at);
+        const V keep_n = Real(1) - z;
+        const V to_n = g * keep_n * (Real(1) - n * n);
+        const V to_z = g * (kind == Field::gru_anti ? -state - n : state - n) * (z * keep_n);
+        const V to_v = to_n * r, to_r = to_n * v * (r * (Real(1) - r));
+        store(out + at, kind == Field::gru_none ? g * z : kind == Field::gru_sync ? -g * keep_n : -g * z);
+        store(gates + at_r, to_r);
+        store(gates + at_z, to_z);
+        store(gates + at_n, to_v);
+        store(candidate + at, to_n);
+        store(sum + at_r, load(sum + at_r) + to_r);
+        store(sum + at_z, load(sum + at_z) + to_z);
+        store(sum + at_n, load(sum + at_n) + to_n);
+        store(sum_v + at, load(sum_v + at) + to_v);
+      }
+    }
+    add_product(padded, 3 * padded, transposed, kept, out);
+  }
+
+  // The sums of one block of series, filled by `accumulate`.
+  struct Sums {
+    Real *recurrent, *input, *candidate_bias;
+    std::int64_t columns, input_size;
+
+    Sums(const Gru& field, Arena& arena) : columns(round_up(field.channels, lanes)) {
+      const std::int64_t rows = 3 * field.padded;
+      // Few channels: one sum a lane, added up at the end. Many: summed over lanes at once.
+      input_size = field.channels <= 4 ? rows * field.channels * lanes : rows * columns;
+      recurrent = arena.take<Real>(rows * field.padded);
+      input = arena.take<Real>(input_size);
+      candidate_bias = arena.take<Real>(field.padded);
+    }
+
+    void clear(const Gru& field) const {
+      for (std::int64_t i = 0; i < 3 * field.padded * field.padded; ++i) recurrent[i] = 0;
+      for (std::int64_t i = 0; i < input_size; ++i) input[i] = 0;
+      for (std::int64_t i = 0; i < field.padded; ++i) candidate_bias[i] = 0;
+    }
+  };
+
+  // h and x hold the inputs of all stages, `kept` what `pull` left there.
+  void accumulate(int stages, const Real* h, const Real* x, Real* kept, Real* scratch, const Sums& sums) const {
+    const std::int64_t size = padded * lanes, kept_stride = kept_rows() * lanes;
+    for (int s = 0; s < stages; ++s) transpose_lanes(padded, h + s * size, scratch + s * size);
+    add_outer(stages, 3 * padded, padded, kept, kept_stride, scratch, size, sums.recurrent);
+    for (int s = 0; s < stages; ++s)
+      for (std::int64_t unit = 0; unit < padded; ++unit) {
+        Real* const from = kept + s * kept_stride;
+        store(from + row_of(2, unit) * lanes, load(from + (3 * padded + unit) * lanes));
+      }
+    if (channels <= 4) return add_input_per_lane(stages, x, kept, sums.input);
+    const std::int64_t wide = sums.columns * lanes;
+    for (int s = 0; s < stages; ++s)
+      for (int lane = 0; lane < lanes; ++lane)
+        for (std::int64_t c = 0; c < sums.columns; ++c)
+          scratch[s * wide + lane * sums.columns + c] = c < channels ? x[(s * channels + c) * lanes + lane] : Real(0);
+    add_outer(stages, 3 * padded, sums.columns, kept, kept_stride, scratch, wide, sums.input);
+  }
+
+  std::int64_t scratch_size() const {
+    const std::int64_t columns = round_up(channels, lanes);
+    return max_stages * lanes * (columns > padded ? columns : padded);
+  }
+
+  void add_input_per_lane(int stages, const Real* x, const Real* kept, Real* sums) const {
+    for (std::int64_t row = 0; row < 3 * padded; ++row, kept += lanes, sums += channels * lanes)
+      for (std::int64_t c = 0; c < channels; ++c) {
+        V sum = load(sums + c * lanes);
+        for (int s = 0; s < stages; ++s)
+          sum = fma(load(kept + s * kept_rows() * lanes), load(x + (s * channels + c) * lanes), sum);
+        store(sums + c * lanes, sum);
+      }
+  }
+
+  void add_candidate_bias(const Real* sum_v, const Sums& sums) const {
+    for (std::int64_t unit = 0; unit < padded; ++unit)
+      for (int lane = 0; lane < lanes; ++lane) sums.candidate_bias[unit] += sum_v[unit * lanes + lane];
+  }
+
+  // One lane of the summed cotangents of the drive, in the order of the caller.
+  void store_drive(const Real* sums, Real* to) const {
+    for (int gate = 0; gate < 3; ++gate)
+      for (std::int64_t unit = 0; unit < states; ++unit) to[gate * states + unit] = sums[row_of(gate, unit) * lanes];
+  }
+
+  // Recurrent and input biases of r and z meet only in their sum.
+  void unpack_drive(const Real* drive, const Gradient<Real>& to) const {
+    for (std::int64_t row = 0; row < 2 * states; ++row) to.bias_hh[row] += drive[row];
+  }
+
+  void unpack(const Sums& sums, const Gradient<Real>& to) const {
+    for (int gate = 0; gate < 3; ++gate)
+      for (std::int64_t unit = 0; unit < states; ++unit) {
+        const std::int64_t row = row_of(gate, unit), target = gate * states + unit;
+        for (std::int64_t k = 0; k < states; ++k)
+          to.weight_hh[target * states + k] += mirror * sums.recurrent[row * padded + k];
+        for (std::int64_t c = 0; c < channels; ++c) {
+          Real& total = to.weight_in[target * channels + c];
+          if (channels > 4) {
+            total += sums.input[row * sums.columns + c];
+          } else {
+            Real sum = 0;
+            for (int lane = 0; lane < lanes; ++lane) sum += sums.input[(row * channels + c) * lanes + lane];
+            total += sum;
+          }
+        }
+      }
+    for (std::int64_t unit = 0; unit < states; ++unit) to.bias_hh[2 * states + unit] += sums.candidate_bias[unit];
+  }
+};
+
+}  // namespace denots::DENOTS_TARGET

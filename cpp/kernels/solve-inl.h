@@ -1,0 +1,311 @@
+// The adaptive loop over a block of lanes. Lanes share instructions and nothing else: each has
+// its own series, time, step and fate, and when it ends the next series of the queue takes it.
+#pragma once
+
+#include "denots/kernels.h"
+#include "denots/solve.h"
+#include "path-inl.h"
+#include "rk-inl.h"
+#include "vec-inl.h"
+
+namespace denots::DENOTS_TARGET {
+
+enum class Phase : int { idle, starting, stepping };
+
+// A series in its lane. While it is starting, the first two evaluations of a round give its
+// first slope and its first step; the others are idle.
+struct Lane {
+  Phase phase;
+  bool last, finite;
+  std::int64_t series, knot, stage_knot, query, accepted, rejected, evaluations;
+  double t, dt, end;   // dt: the step to try next
+  double step, trial;  // step: the one being tried
+  TapeChunk* chunk;
+};
+
+template <class FieldKernel>
+class Forward {
+ public:
+  using Real = typename FieldKernel::Real;
+  using V = typename Simd<Real>::V;
+  using I = typename Simd<Real>::I;
+  static constexpr int lanes = Simd<Real>::lanes;
+
+  Forward(const Problem<Real>& problem, const FieldKernel& field, Arena& arena)
+      : p_(problem), field_(field), scheme_(problem.method), stride_(field.padded * lanes) {
+    h_ = arena.take<Real>(stride_);
+    y_ = arena.take<Real>(stride_);
+    k_ = arena.take<Real>(scheme_.stages * stride_);
+    x_ = arena.take<Real>(p_.channels * lanes);
+    bias_ = arena.take<Real>(field.drive_rows() * lanes);
+    lane_ = arena.take<Lane>(lanes);
+  }
+
+  void run(const Trajectory<Real>& found, Queue* queue, const TapeWriter* tape) {
+    found_ = &found, queue_ = queue, tape_ = tape;
+    for (std::int64_t i = 0; i < stride_; ++i) h_[i] = y_[i] = 0;
+    for (std::int64_t i = 0; i < p_.channels * lanes; ++i) x_[i] = 0;
+    for (std::int64_t i = 0; i < field_.drive_rows() * lanes; ++i) bias_[i] = 0;
+    for (int l = 0; l < lanes; ++l) {
+      lane_[l].phase = Phase::idle;
+      lane_[l].step = 0.0;
+      clear_lane(l);
+    }
+    while (refill() && !__atomic_load_n(&queue_->out_of_memory, __ATOMIC_RELAXED)) round();
+  }
+
+ private:
+  void clear_lane(int l) {
+    for (std::int64_t i = 0; i < scheme_.stages * field_.padded; ++i) k_[i * lanes + l] = 0;
+  }
+
+  // Gives idle lanes work; false when none is left anywhere.
+  bool refill() {
+    bool busy = false;
+    for (int l = 0; l < lanes; ++l) {
+      while (lane_[l].phase == Phase::idle) {
+        const std::int64_t next = __atomic_fetch_add(&queue_->next, 1, __ATOMIC_RELAXED);
+        if (next >= queue_->count) break;
+        begin(l, queue_->order[next]);
+      }
+      busy |= lane_[l].phase != Phase::idle;
+    }
+    return busy;
+  }
+
+  void begin(int l, std::int64_t series) {
+    Lane& lane = lane_[l];
+    const double* asked = p_.query_times + series * p_.queries;
+    lane = {};
+    lane.series = series;
+    lane.knot = p_.offsets[series];
+    lane.t = p_.start[series];
+    lane.end = asked[p_.queries - 1];
+    const Real* h0 = p_.h0 + series * p_.states;
+    bool finite = true;
+    for (std::int64_t row = 0; row < p_.states; ++row) {
+      h_[row * lanes + l] = h0[row];
+      finite &= is_finite(h0[row]);
+    }
+    for (; lane.query < p_.queries && asked[lane.query] <= lane.t; ++lane.query) answer_with(l, h_);
+    if (!finite || !(lane.t < lane.end)) return finish(l, finite ? Status::ok : Status::not_finite);
+    clear_lane(l);
+    field_.load_bias(p_, series, bias_ + l);
+    lane.phase = Phase::starting;
+  }
+
+  void finish(int l, Status status) {
+    Lane& lane = lane_[l];
+    const std::int64_t i = lane.series;
+    found_->status[i] = static_cast<std::int64_t>(status);
+    found_->evaluations[i] = lane.evaluations;
+    found_->accepted[i] = lane.accepted;
+    found_->rejected[i] = lane.rejected;
+    found_->reached[i] = lane.t;
+    if (tape_ != nullptr) tape_->last[i] = lane.chunk;
+    if (status != Status::ok) {
+      Real* const states = found_->states + i * p_.queries * p_.states;
+      for (std::int64_t j = 0; j < p_.queries * p_.states; ++j) states[j] = static_cast<Real>(__builtin_nan(""));
+    }
+    lane.phase = Phase::idle;
+    lane.step = 0.0;
+    // Whatever the series left in its lane must stay finite, and cost nothing.
+    for (std::int64_t row = 0; row < field_.padded; ++row) h_[row * lanes + l] = 0;
+    for (std::int64_t c = 0; c < p_.channels; ++c) x_[c * lanes + l] = 0;
+    clear_lane(l);
+  }
+
+  // One attempted step of every lane that is stepping.
+  void round() {
+    bool starting = false;
+    alignas(64) Real step[lanes];
+    for (int l = 0; l < lanes; ++l) {
+      Lane& lane = lane_[l];
+      starting |= lane.phase == Phase::starting;
+      if (lane.phase == Phase::stepping) {
+        const double remaining = lane.end - lane.t;
+        lane.step = lane.dt < remaining ? lane.dt : remaining;
+        lane.last = lane.step >= remaining;
+      }
+      lane.stage_knot = lane.knot;
+      step[l] = static_cast<Real>(lane.step);
+    }
+    const V width = load(step);
+    for (int s = 1; s < scheme_.stages; ++s) {
+      combine(scheme_.input[s], field_.padded, width, h_, k_, stride_, y_);
+      if (starting && s == 2) move_to_trial();
+      if (s == 1 || starting || scheme_.nodes[s] != scheme_.nodes[s - 1]) read_signals(s);
+      field_.template slope<false>(y_, x_, bias_, k_ + s * stride_, nullptr);
+      if (starting && s == 1) choose_trial();
+    }
+    const V squares = squared_error(scheme_.error, p_.states, width, p_.rtol, p_.atol, h_, y_, k_, stride_);
+    decide(squares);
+    if (starting) end_start();
+  }
+
+  void read_signals(int s) {
+    for (int l = 0; l < lanes; ++l) {
+      Lane& lane = lane_[l];
+      if (lane.phase == Phase::idle) continue;
+      const double t = lane.phase == Phase::starting ? (s == 2 ? lane.t + lane.trial : lane.t)
+                                                     : lane.t + scheme_.nodes[s] * lane.step;
+      read_signal(p_, lane.series, t, lane.stage_knot, x_ + l);
+    }
+  }
+
+  // After the first evaluation, k[1] holds the first slope of the starting lanes.
+  void choose_trial() {
+    for (int l = 0; l < lanes; ++l) {
+      Lane& lane = lane_[l];
+      if (lane.phase != Phase::starting) continue;
+      const Real* k = k_ + stride_ + l;
+      lane.finite = true;
+      for (std::int64_t row = 0; row < p_.states; ++row) lane.finite &= is_finite(k[row * lanes]);
+      const Real size = lane_norm<Real>(p_.states, h_ + l, nullptr, h_ + l, p_.rtol, p_.atol);
+      const Real speed = lane_norm<Real>(p_.states, k, nullptr, h_ + l, p_.rtol, p_.atol);
+      lane.trial = static_cast<double>(trial_step(size, speed));
+    }
+  }
+
+  void move_to_trial() {
+    for (int l = 0; l < lanes; ++l) {
+      if (lane_[l].phase != Phase::starting) continue;
+      const Real trial = static_cast<Real>(lane_[l].trial);
+      for (std::int64_t at = l; at < stride_; at += lanes) y_[at] = h_[at] + trial * k_[stride_ + at];
+    }
+  }
+
+  // The second evaluation, at the end of the trial, decides the first step.
+  void end_start() {
+    for (int l = 0; l < lanes; ++l) {
+      Lane& lane = lane_[l];
+      if (lane.phase != Phase::starting) continue;
+      lane.evaluations = lane.finite ? 2 : 1;
+      if (!lane.finite) {
+        finish(l, Status::not_finite);
+        continue;
+      }
+      const Real* k = k_ + stride_ + l;
+      const Real speed = lane_norm<Real>(p_.states, k, nullptr, h_ + l, p_.rtol, p_.atol);
+      const Real change = lane_norm(p_.states, k + stride_, k, h_ + l, p_.rtol, p_.atol);
+      lane.dt = static_cast<double>(first_step(static_cast<Real>(lane.trial), speed, change, scheme_.order));
+      for (std::int64_t at = l; at < stride_; at += lanes) k_[at] = k_[stride_ + at];
+      lane.phase = Phase::stepping;
+    }
+  }
+
+  void decide(V squares) {
+    alignas(64) Real sum[lanes];
+    alignas(64) typename Simd<Real>::Int accepted[lanes];
+    bool over[lanes];
+    store(sum, squares);
+    for (int l = 0; l < lanes; ++l) {
+      accepted[l] = 0;
+      over[l] = false;
+      if (lane_[l].phase != Phase::stepping) continue;
+      lane_[l].evaluations += scheme_.stages - 1;
+      const Real error = root(sum[l] / static_cast<Real>(p_.states));
+      if (!is_finite(error)) {
+        reject(l, shrink, Status::not_finite);
+        continue;
+      }
+      const double ratio = step_ratio(error, scheme_.order);
+      if (error < Real(1)) {
+        accepted[l] = -1;
+        over[l] = accept(l, ratio);
+      } else {
+        reject(l, ratio, Status::step_underflow);
+      }
+    }
+    const I mask = *reinterpret_cast<const I*>(accepted);
+    const Real* fresh = k_ + (scheme_.stages - 1) * stride_;
+    for (std::int64_t at = 0; at < stride_; at += lanes) {
+      store(h_ + at, mask ? load(y_ + at) : load(h_ + at));
+      store(k_ + at, mask ? load(fresh + at) : load(k_ + at));
+    }
+    for (int l = 0; l < lanes; ++l)
+      if (over[l]) finish(l, lane_[l].last ? Status::ok : Status::max_steps);
+  }
+
+  // Whether the series ends here; its lane must first take over the new state.
+  bool accept(int l, double ratio) {
+    Lane& lane = lane_[l];
+    if (tape_ != nullptr) record(l);
+    const double* asked = p_.query_times + lane.series * p_.queries;
+    const double reach = lane.t + lane.step;
+    for (; lane.query < p_.queries && (asked[lane.query] <= reach || lane.last); ++lane.query) {
+      const double time = asked[lane.query];
+      if (time == reach || (lane.last && time == lane.end))
+        answer_with(l, y_);
+      else
+        answer_between(l, (time - lane.t) / lane.step);
+    }
+    lane.t = lane.last ? lane.end : reach;
+    lane.dt = lane.step * ratio;
+    lane.knot = lane.stage_knot;
+    ++lane.accepted;
+    return lane.last || lane.accepted + lane.rejected >= p_.max_steps;
+  }
+
+  void reject(int l, double ratio, Status reason) {
+    Lane& lane = lane_[l];
+    ++lane.rejected;
+    lane.dt = lane.step * ratio;
+    if (lane.t + lane.dt <= lane.t + 1e-15 * __builtin_fabs(lane.end))
+      finish(l, reason);
+    else if (lane.accepted + lane.rejected >= p_.max_steps)
+      finish(l, Status::max_steps);
+  }
+
+  void record(int l) {
+    Lane& lane = lane_[l];
+    if (lane.chunk == nullptr || lane.chunk->used == TapeChunk::capacity) {
+      TapeChunk* const fresh = tape_->extend(tape_->owner, lane.chunk);
+      if (fresh == nullptr) {
+        __atomic_store_n(&queue_->out_of_memory, true, __ATOMIC_RELAXED);
+        return;
+      }
+      lane.chunk = fresh;
+    }
+    const std::int64_t at = lane.chunk->used++;
+    lane.chunk->t[at] = lane.t;
+    lane.chunk->dt[at] = lane.step;
+    Real* const state = lane.chunk->template state<Real>(at, p_.states);
+    for (std::int64_t row = 0; row < p_.states; ++row) state[row] = h_[row * lanes + l];
+  }
+
+  Real* answer(const Lane& lane) const {
+    const std::int64_t first = lane.series * p_.queries;
+    return found_->states + (first + p_.positions[first + lane.query]) * p_.states;
+  }
+
+  void answer_with(int l, const Real* from) const {
+    Real* const to = answer(lane_[l]);
+    for (std::int64_t row = 0; row < p_.states; ++row) to[row] = from[row * lanes + l];
+  }
+
+  void answer_between(int l, double u) const {
+    Real* const to = answer(lane_[l]);
+    Real weight[max_stages];
+    for (int s = 0; s < scheme_.stages; ++s)
+      weight[s] = static_cast<Real>(lane_[l].step * scheme_.dense_weight(s, u));
+    for (std::int64_t row = 0; row < p_.states; ++row) {
+      const Real* k = k_ + row * lanes + l;
+      Real sum = 0;
+      for (int s = 0; s < scheme_.stages; ++s) sum += weight[s] * k[s * stride_];
+      to[row] = h_[row * lanes + l] + sum;
+    }
+  }
+
+  const Problem<Real>& p_;
+  const FieldKernel& field_;
+  const Scheme<Real> scheme_;
+  const std::int64_t stride_;
+  Real *h_, *y_, *k_, *x_, *bias_;  // [row][lane]; k_ is [stage][row][lane]
+  Lane* lane_;
+  const Trajectory<Real>* found_ = nullptr;
+  Queue* queue_ = nullptr;
+  const TapeWriter* tape_ = nullptr;
+};
+
+}  // namespace denots::DENOTS_TARGET

@@ -1,0 +1,103 @@
+// Fills one table of kernels for the target this file is compiled for.
+#pragma once
+
+#include "adjoint-inl.h"
+#include "denots/kernels.h"
+#include "gru-inl.h"
+#include "solve-inl.h"
+
+namespace denots::DENOTS_TARGET {
+
+template <class FieldKernel>
+struct Entry {
+  using Real = typename FieldKernel::Real;
+
+  static std::int64_t drive_size(const Problem<Real>& p) {
+    Arena none(nullptr);
+    return FieldKernel(p, none).drive_size();
+  }
+
+  static std::size_t packed_size(const Problem<Real>& p) {
+    Arena arena(nullptr);
+    FieldKernel(p, arena);
+    return arena.used();
+  }
+
+  static FieldKernel packed_field(const Problem<Real>& p, const void* packed) {
+    Arena arena(const_cast<void*>(packed));
+    return FieldKernel(p, arena);
+  }
+
+  static void pack(const Problem<Real>& p, void* packed) { packed_field(p, packed).pack(p); }
+
+  template <class Sweep>
+  static std::size_t sweep_size(const Problem<Real>& p) {
+    Arena none(nullptr), arena(nullptr);
+    const FieldKernel field(p, none);
+    Sweep(p, field, arena);
+    return arena.used();
+  }
+
+  static void forward(const Problem<Real>& p, const void* packed, const Trajectory<Real>& found, Queue* queue,
+                      const TapeWriter* tape, void* memory) {
+    const FieldKernel field = packed_field(p, packed);
+    Arena arena(memory);
+    Forward<FieldKernel>(p, field, arena).run(found, queue, tape);
+  }
+
+  static std::size_t block_size(const Problem<Real>& p) {
+    Arena none(nullptr), arena(nullptr);
+    typename FieldKernel::Sums(FieldKernel(p, none), arena);
+    return arena.used();
+  }
+
+  static void reverse(const Problem<Real>& p, const void* packed, TapeChunk* const* tape, const std::int64_t* block,
+                      std::int64_t count, const Gradient<Real>& gradient, void* sums, void* memory) {
+    const FieldKernel field = packed_field(p, packed);
+    Arena arena(memory), for_sums(sums);
+    Reverse<FieldKernel>(p, field, arena)
+        .run(tape, block, count, gradient, typename FieldKernel::Sums(field, for_sums));
+  }
+
+  static void add_block(const Problem<Real>& p, const void* sums, const Gradient<Real>& gradient) {
+    Arena none(nullptr), arena(const_cast<void*>(sums));
+    const FieldKernel field(p, none);
+    field.unpack(typename FieldKernel::Sums(field, arena), gradient);
+  }
+
+  static void add_drive(const Problem<Real>& p, const Real* drive, const Gradient<Real>& gradient) {
+    Arena none(nullptr);
+    FieldKernel(p, none).unpack_drive(drive, gradient);
+  }
+
+  static Kernels<Real> table() {
+    return {FieldKernel::lanes,
+            &drive_size,
+            &packed_size,
+            &pack,
+            &sweep_size<Forward<FieldKernel>>,
+            &forward,
+            &sweep_size<Reverse<FieldKernel>>,
+            &block_size,
+            &reverse,
+            &add_block,
+            &add_drive};
+  }
+};
+
+template <class Real>
+Kernels<Real> table_of(Field field) {
+  switch (field) {
+    case Field::gru_none:
+      return Entry<Gru<Real, Field::gru_none>>::table();
+    case Field::gru_sync:
+      return Entry<Gru<Real, Field::gru_sync>>::table();
+    default:
+      return Entry<Gru<Real, Field::gru_anti>>::table();
+  }
+}
+
+Kernels<float> kernels(Field field, float) { return table_of<float>(field); }
+Kernels<double> kernels(Field field, double) { return table_of<double>(field); }
+
+}  // namespace denots::DENOTS_TARGET

@@ -1,0 +1,113 @@
+#include "denots/tape.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace denots {
+namespace {
+
+constexpr std::size_t slab_bytes = std::size_t{1} << 20;
+constexpr std::size_t kept_slabs = 64;
+
+// Fresh pages cost more than what is written to them, so slabs go from one solve to the next.
+// The lock is only ever tried: a forked child may inherit it locked, and must not hang.
+class SlabPool {
+ public:
+  void* take() {
+    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (lock && !free_.empty()) {
+      void* slab = free_.back();
+      free_.pop_back();
+      return slab;
+    }
+    return std::malloc(slab_bytes);
+  }
+
+  void give(void* slab) {
+    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (lock && free_.size() < kept_slabs)
+      free_.push_back(slab);
+    else
+      std::free(slab);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<void*> free_;
+};
+
+SlabPool& pool() {
+  static SlabPool* const shared = new SlabPool;  // never destroyed: tapes may outlive static objects
+  return *shared;
+}
+
+}  // namespace
+
+struct Tape::Impl {
+  std::mutex mutex;
+  std::vector<void*> slabs, large;
+  std::size_t chunk_bytes = 0, left = 0;
+  char* next = nullptr;
+  std::vector<TapeChunk*> last;
+
+  TapeChunk* extend(TapeChunk* previous) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    void* memory = chunk_bytes > slab_bytes ? take_large() : take_small();
+    if (memory == nullptr) return nullptr;
+    return new (memory) TapeChunk{previous, 0, {}, {}};
+  }
+
+  void* take_large() {
+    large.push_back(std::malloc(chunk_bytes));
+    return large.back();
+  }
+
+  void* take_small() {
+    if (left < chunk_bytes) {
+      void* slab = pool().take();
+      if (slab == nullptr) return nullptr;
+      slabs.push_back(slab);
+      next = static_cast<char*>(slab);
+      left = slab_bytes;
+    }
+    void* memory = next;
+    next += chunk_bytes;
+    left -= chunk_bytes;
+    return memory;
+  }
+};
+
+Tape::Tape(std::int64_t series, std::size_t state_bytes) : impl_(new Impl) {
+  constexpr std::size_t line = 64;
+  const std::size_t bytes = sizeof(TapeChunk) + TapeChunk::capacity * state_bytes;
+  impl_->chunk_bytes = (bytes + line - 1) / line * line;
+  impl_->last.assign(static_cast<std::size_t>(series), nullptr);
+}
+
+Tape::~Tape() {
+  for (void* slab : impl_->slabs) pool().give(slab);
+  for (void* memory : impl_->large) std::free(memory);
+  delete impl_;
+}
+
+TapeWriter Tape::writer() {
+  const auto extend = [](void* owner, TapeChunk* previous) -> TapeChunk* {
+    try {
+      return static_cast<Impl*>(owner)->extend(previous);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  };
+  return {impl_, extend, impl_->last.data()};
+}
+
+TapeChunk* const* Tape::last() const { return impl_->last.data(); }
+
+std::int64_t Tape::series() const { return static_cast<std::int64_t>(impl_->last.size()); }
+
+std::size_t Tape::bytes() const { return impl_->slabs.size() * slab_bytes + impl_->large.size() * impl_->chunk_bytes; }
+
+}  // namespace denots

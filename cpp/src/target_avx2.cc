@@ -1,0 +1,2 @@
+#define DENOTS_TARGET avx2
+#include "table-inl.h"

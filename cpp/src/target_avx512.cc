@@ -1,0 +1,2 @@
+#define DENOTS_TARGET avx512
+#include "table-inl.h"

@@ -1,0 +1,2 @@
+#define DENOTS_TARGET baseline
+#include "table-inl.h"
