@@ -18,7 +18,7 @@ namespace denots::DENOTS_TARGET {
 
 struct ReverseLane {
   bool busy, last;  // last: the step that reached the end of the series
-  std::int64_t series, knot, query, at;
+  std::int64_t series, query, at;
   TapeChunk* chunk;
   double t, dt;
 };
@@ -46,6 +46,7 @@ class Reverse {
     tail_ = arena.take<Real>(stride_);
     dense_ = arena.take<Real>((scheme_.stages + 1) * stride_);
     cotangent_ = arena.take<Real>(stride_);
+    zero_ = arena.take<Real>(stride_);
     kept_ = arena.take<Real>(scheme_.stages * kept_stride_);
     x_ = arena.take<Real>(scheme_.stages * signal_stride_);
     bias_ = arena.take<Real>(field.drive_rows() * lanes);
@@ -62,6 +63,7 @@ class Reverse {
     for (std::int64_t i = 0; i < scheme_.stages * signal_stride_; ++i) x_[i] = 0;
     for (std::int64_t i = 0; i < field_.drive_rows() * lanes; ++i) bias_[i] = 0;
     for (std::int64_t i = 0; i < field_.sum_rows() * lanes; ++i) sums_[i] = 0;
+    for (std::int64_t i = 0; i < stride_; ++i) zero_[i] = 0;
     for (int l = 0; l < lanes; ++l) lane_[l] = {};
     while (refill()) step_back(sums);
     field_.add_candidate_bias(sums_ + field_.drive_rows() * lanes, sums);
@@ -82,10 +84,10 @@ class Reverse {
     return busy;
   }
 
-  void begin(int l, std::int64_t series) {
+  __attribute__((noinline)) void begin(int l, std::int64_t series) {
     if (gradient_->status[series] != static_cast<std::int64_t>(Status::ok)) return;
     ReverseLane& lane = lane_[l];
-    lane = {true, true, series, p_.offsets[series + 1] - 1, p_.queries - 1, 0, tape_[series], 0.0, 0.0};
+    lane = {true, true, series, p_.queries - 1, 0, tape_[series], 0.0, 0.0};
     for (std::int64_t row = 0; row < field_.padded; ++row) end_cotangent()[row * lanes + l] = 0;
     for (std::int64_t row = 0; row < field_.drive_rows(); ++row) bias_[row * lanes + l] = sums_[row * lanes + l] = 0;
     if (gradient_->accepted[series] == 0) return finish(l);
@@ -94,7 +96,7 @@ class Reverse {
   }
 
   // The cotangent of the first state is complete but for queries at the start.
-  void finish(int l) {
+  __attribute__((noinline)) void finish(int l) {
     ReverseLane& lane = lane_[l];
     for (; lane.query >= 0; --lane.query) add_answer(lane, end_cotangent() + l, 1);
     Real* const to = gradient_->h0 + lane.series * p_.states;
@@ -117,8 +119,7 @@ class Reverse {
     replay(dt, replayed);
     if (tail) pull_tail();
     for (int s = inner_ - 1; s >= 0; --s) {
-      for (std::int64_t at = 0; at < stride_; at += lanes) store(cotangent_ + at, V{});
-      combine(scheme_.later[s], field_.padded, dt, between ? dense_ + s * stride_ : cotangent_, g_, stride_, cotangent_);
+      combine(scheme_.later[s], field_.padded, dt, between ? dense_ + s * stride_ : zero_, g_, stride_, cotangent_);
       if (s == 0) add_next_queries();
       field_.pull(y_ + s * stride_, cotangent_, kept_ + s * kept_stride_, sums_, g_ + s * stride_);
     }
@@ -133,7 +134,7 @@ class Reverse {
   }
 
   // Fetches the next step of each lane and the gradients of the queries that it answered.
-  void load_steps(bool& between, bool& tail) {
+  __attribute__((noinline)) void load_steps(bool& between, bool& tail) {
     for (int l = 0; l < lanes; ++l) {
       ReverseLane& lane = lane_[l];
       if (!lane.busy) continue;
@@ -175,15 +176,17 @@ class Reverse {
   }
   void add_answer(const ReverseLane& lane, Real* to, Real weight) const { add_answer(lane, to, weight, lane.query); }
 
-  void replay(V dt, int stages) {
+  __attribute__((noinline)) void replay(V dt, int stages) {
+    for (int l = 0; l < lanes; ++l) {
+      ReverseLane& lane = lane_[l];
+      if (!lane.busy) continue;
+      double time[max_stages];
+      for (int s = 0; s < stages; ++s) time[s] = lane.t + scheme_.nodes[s] * lane.dt;
+      read_signal(p_, lane.series, lane.chunk->knot[lane.at], stages, time, x_ + l, signal_stride_);
+    }
     for (int s = 0; s < stages; ++s) {
       if (s > 0) combine(scheme_.input[s], field_.padded, dt, y_, k_, stride_, y_ + s * stride_);
-      for (int l = 0; l < lanes; ++l) {
-        ReverseLane& lane = lane_[l];
-        if (!lane.busy) continue;
-        read_signal(p_, lane.series, lane.t + scheme_.nodes[s] * lane.dt, lane.knot, x_ + s * signal_stride_ + l);
-      }
-      field_.template slope<true>(y_ + s * stride_, x_ + s * signal_stride_, bias_, k_ + s * stride_,
+      field_.slope(y_ + s * stride_, x_ + s * signal_stride_, bias_, k_ + s * stride_,
                                   kept_ + s * kept_stride_);
     }
   }
@@ -214,7 +217,7 @@ class Reverse {
     }
   }
 
-  void retreat() {
+  __attribute__((noinline)) void retreat() {
     for (int l = 0; l < lanes; ++l) {
       ReverseLane& lane = lane_[l];
       if (!lane.busy) continue;
@@ -235,7 +238,7 @@ class Reverse {
   const Scheme<Real> scheme_;
   const int inner_;
   const std::int64_t stride_, kept_stride_, signal_stride_;
-  Real *y_, *k_, *g_, *tail_, *dense_, *cotangent_, *kept_, *x_, *bias_, *sums_, *scratch_;
+  Real *y_, *k_, *g_, *tail_, *dense_, *cotangent_, *zero_, *kept_, *x_, *bias_, *sums_, *scratch_;
   ReverseLane* lane_;
   TapeChunk* const* tape_ = nullptr;
   const Gradient<Real>* gradient_ = nullptr;

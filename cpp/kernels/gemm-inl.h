@@ -7,13 +7,65 @@ namespace denots::DENOTS_TARGET {
 
 constexpr std::int64_t round_up(std::int64_t size, std::int64_t unit) { return (size + unit - 1) / unit * unit; }
 
+#ifdef __AVX2__
+constexpr int square_of(float) { return 8; }
+constexpr int square_of(double) { return 4; }
+
+DENOTS_INLINE void transpose_square(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride) {
+  __m256 a[8], b[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_ps(from + i * from_stride);
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+    b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      a[i + 2 * j] = _mm256_shuffle_ps(b[i + j], b[i + 2 + j], 0x44);
+      a[i + 2 * j + 1] = _mm256_shuffle_ps(b[i + j], b[i + 2 + j], 0xee);
+    }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_ps(to + i * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
+    _mm256_storeu_ps(to + (i + 4) * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+  }
+}
+
+DENOTS_INLINE void transpose_square(const double* from, std::int64_t from_stride, double* to, std::int64_t to_stride) {
+  __m256d a[4], b[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) a[i] = _mm256_loadu_pd(from + i * from_stride);
+#pragma GCC unroll 2
+  for (int i = 0; i < 4; i += 2) {
+    b[i] = _mm256_unpacklo_pd(a[i], a[i + 1]);
+    b[i + 1] = _mm256_unpackhi_pd(a[i], a[i + 1]);
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    _mm256_storeu_pd(to + i * to_stride, _mm256_permute2f128_pd(b[i], b[i + 2], 0x20));
+    _mm256_storeu_pd(to + (i + 2) * to_stride, _mm256_permute2f128_pd(b[i], b[i + 2], 0x31));
+  }
+}
+#else
+constexpr int square_of(float) { return 1; }
+constexpr int square_of(double) { return 1; }
+
+template <class Real>
+DENOTS_INLINE void transpose_square(const Real* from, std::int64_t, Real* to, std::int64_t) {
+  *to = *from;
+}
+#endif
+
 // [size][lanes] -> [lanes][size], size a multiple of the lanes.
 template <class Real>
 DENOTS_INLINE void transpose_lanes(std::int64_t size, const Real* from, Real* to) {
-  constexpr int lanes = Simd<Real>::lanes;
-  for (std::int64_t row = 0; row < size; row += lanes)
-    for (int i = 0; i < lanes; ++i)
-      for (int lane = 0; lane < lanes; ++lane) to[lane * size + row + i] = from[(row + i) * lanes + lane];
+  constexpr int lanes = Simd<Real>::lanes, square = square_of(Real{});
+  for (std::int64_t row = 0; row < size; row += square)
+    for (int lane = 0; lane < lanes; lane += square)
+      transpose_square(from + row * lanes + lane, lanes, to + lane * size + row, size);
 }
 
 // R rows by M vectors of sums[row][column] += sum over stages and lanes of
@@ -51,7 +103,7 @@ DENOTS_INLINE void outer_tile(int stages, const Real* left, std::int64_t left_st
 
 // rows is a multiple of 12, columns of the lanes; `stages` stages lie `stride` apart.
 template <class Real>
-void add_outer(int stages, std::int64_t rows, std::int64_t columns, const Real* left, std::int64_t left_stride,
+__attribute__((noinline)) void add_outer(int stages, std::int64_t rows, std::int64_t columns, const Real* left, std::int64_t left_stride,
                const Real* right, std::int64_t right_stride, Real* sums) {
   constexpr int lanes = Simd<Real>::lanes;
   std::int64_t column = 0;
@@ -67,7 +119,7 @@ void add_outer(int stages, std::int64_t rows, std::int64_t columns, const Real* 
 
 // out[row][lane] += packed[row / 8][k][row % 8] * in[k][lane]; rows a multiple of 8.
 template <class Real>
-void add_product(std::int64_t rows, std::int64_t inner, const Real* packed, const Real* in, Real* out) {
+__attribute__((noinline)) void add_product(std::int64_t rows, std::int64_t inner, const Real* packed, const Real* in, Real* out) {
   using V = typename Simd<Real>::V;
   constexpr int lanes = Simd<Real>::lanes, R = 8;
   for (std::int64_t row = 0; row < rows; row += R, out += R * lanes) {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "denots/solve.h"
+#include "rk-inl.h"
 #include "vec-inl.h"
 
 namespace denots::DENOTS_TARGET {
 
-// The last knot not after t, found from a nearby one; the first knot where t lies before it.
+// The last knot not after t, found from a nearby one; where t lies before the first knot, the
+// last of those at that first time.
 inline std::int64_t locate(const double* times, std::int64_t begin, std::int64_t end, std::int64_t near, double t) {
+  if (t < times[begin]) t = times[begin];
   std::int64_t low = near, high = near + 1;  // the answer lies in [low, high)
   if (times[near] <= t) {
     std::int64_t stride = 1;
@@ -36,38 +39,72 @@ inline std::int64_t locate(const double* times, std::int64_t begin, std::int64_t
   return low;
 }
 
-// Between two knots, with u in [0, 1) the place of t and w their distance:
-//   x = v0 + (3 - 2u) u^2 (v1 - v0) + w u (1 - u)^2 s0 - w u^2 (1 - u) s1.
-template <class Real>
-struct Weights {
-  const Real *value, *slope;  // rows of the knot before; the next knot is `next` numbers further on
-  std::int64_t next;
-  Real rise, leave, arrive;
-};
-
-// `knot` is where to start looking, and where it was found.
-template <class Real>
-DENOTS_INLINE Weights<Real> weigh(const Problem<Real>& p, std::int64_t series, double t, std::int64_t& knot) {
-  const std::int64_t begin = p.offsets[series], end = p.offsets[series + 1];
-  if (t < p.times[begin]) t = p.times[begin];
-  knot = locate(p.times, begin, end, knot, t);
-  const Real* value = p.values + knot * p.channels;
-  const Real* slope = p.slopes + knot * p.channels;
-  if (knot + 1 == end) return {value, slope, 0, 0, 0, 0};
-  const double width = p.times[knot + 1] - p.times[knot];
-  const Real u = static_cast<Real>((t - p.times[knot]) / width), w = static_cast<Real>(width), v = 1 - u;
-  return {value, slope, p.channels, u * u * (3 - 2 * u), w * u * v * v, -w * u * u * v};
+// For each of `count` ascending times, how many of the knots first + 1, first + 2, .. are not after
+// it. All times are compared with a few knots at once: where they fall cannot be predicted, and a
+// wrong guess costs more than many comparisons. A step over very many knots is searched.
+template <int count>
+DENOTS_INLINE void locate_all(const double* times, std::int64_t begin, std::int64_t end, std::int64_t first,
+                              const double* t, std::int64_t* knot) {
+  constexpr int wide = Simd<double>::lanes;
+  constexpr std::int64_t most = 96;
+  typedef double Unaligned __attribute__((vector_size(DENOTS_VECTOR_BYTES), aligned(8), may_alias));
+  DoubleV time[count];
+  Simd<double>::I before[count] = {};
+#pragma GCC unroll 8
+  for (int i = 0; i < count; ++i) time[i] = splat(t[i]);
+  std::int64_t next = first + 1;
+  const std::int64_t stop = end - next > most ? next + most : end;
+  for (; next + wide <= stop && times[next] <= t[count - 1]; next += wide) {
+    const DoubleV knots = *reinterpret_cast<const Unaligned*>(times + next);
+#pragma GCC unroll 8
+    for (int i = 0; i < count; ++i) before[i] += knots <= time[i];
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < count; ++i) {
+    knot[i] = first;
+    for (int j = 0; j < wide; ++j) knot[i] -= before[i][j];
+  }
+  for (; next < stop && times[next] <= t[count - 1]; ++next)
+    for (int i = 0; i < count; ++i) knot[i] += times[next] <= t[i];
+  if (next < end && times[next] <= t[count - 1])
+    for (int i = 0; i < count; ++i) knot[i] = locate(times, begin, end, i == 0 ? first : knot[i - 1], t[i]);
 }
 
+// Between two knots, with u in [0, 1) the place of t and w their distance:
+//   x = v0 + (3 - 2u) u^2 (v1 - v0) + w u (1 - u)^2 s0 - w u^2 (1 - u) s1.
 // x is one lane of [channel][lane].
 template <class Real>
-DENOTS_INLINE void read_signal(const Problem<Real>& p, std::int64_t series, double t, std::int64_t& knot, Real* x) {
+DENOTS_INLINE void interpolate(const Problem<Real>& p, std::int64_t knot, std::int64_t end, double t, Real* x) {
   constexpr int lanes = Simd<Real>::lanes;
-  const Weights<Real> at = weigh(p, series, t, knot);
-  for (std::int64_t c = 0; c < p.channels; ++c) {
-    const Real before = at.value[c], rise = at.value[at.next + c] - before;
-    x[c * lanes] = before + (at.rise * rise + (at.leave * at.slope[c] + at.arrive * at.slope[at.next + c]));
+  const Real* value = p.values + knot * p.channels;
+  const Real* slope = p.slopes + knot * p.channels;
+  if (knot + 1 == end) {
+    for (std::int64_t c = 0; c < p.channels; ++c) x[c * lanes] = value[c];
+    return;
   }
+  const double width = p.times[knot + 1] - p.times[knot];
+  const Real u = static_cast<Real>((t - p.times[knot]) / width), w = static_cast<Real>(width), v = 1 - u;
+  const Real rise = u * u * (3 - 2 * u), leave = w * u * v * v, arrive = -w * u * u * v;
+  for (std::int64_t c = 0; c < p.channels; ++c) {
+    const std::int64_t next = p.channels + c;
+    x[c * lanes] = value[c] + (rise * (value[next] - value[c]) + (leave * slope[c] + arrive * slope[next]));
+  }
+}
+
+// The signal of a series at `count` ascending times, time i into one lane of x + i * stride.
+// `near` is any knot of the series, best the last one not after the first time; returns the last
+// one not after the last time.
+template <class Real>
+std::int64_t read_signal(const Problem<Real>& p, std::int64_t series, std::int64_t near, int count, double* t,
+                         Real* x, std::int64_t stride) {
+  const std::int64_t begin = p.offsets[series], end = p.offsets[series + 1];
+  for (int i = 0; i < count; ++i)
+    if (t[i] < p.times[begin]) t[i] = p.times[begin];
+  std::int64_t knot[max_stages];
+  const std::int64_t first = locate(p.times, begin, end, near, t[0]);
+  with_count(count, [&](auto n) { locate_all<decltype(n)::value>(p.times, begin, end, first, t, knot); });
+  for (int i = 0; i < count; ++i) interpolate(p, knot[i], end, t[i], x + i * stride);
+  return knot[count - 1];
 }
 
 }  // namespace denots::DENOTS_TARGET

@@ -48,69 +48,86 @@ struct Scheme {
   }
 };
 
-template <class Real, int N>
-DENOTS_INLINE void combine_rows(const Terms<Real>& terms, std::int64_t rows, typename Simd<Real>::V factor,
-                                const Real* base, const Real* stages, std::int64_t stride, Real* out) {
-  using V = typename Simd<Real>::V;
-  constexpr int lanes = Simd<Real>::lanes;
-  V weight[N];
-  const Real* from[N];
-#pragma GCC unroll 8
-  for (int i = 0; i < N; ++i) {
-    weight[i] = factor * terms.weight[i];
-    from[i] = stages + terms.stage[i] * stride;
-  }
-  for (std::int64_t at = 0; at < rows * lanes; at += lanes) {
-    V sum = load(base + at);
-#pragma GCC unroll 8
-    for (int i = 0; i < N; ++i) sum = fma(weight[i], load(from[i] + at), sum);
-    store(out + at, sum);
+// Calls work with a small number as a compile-time constant.
+template <int N>
+struct Count {
+  static constexpr int value = N;
+};
+
+template <class Work>
+DENOTS_INLINE auto with_count(int count, Work work) {
+  switch (count) {
+    case 1:
+      return work(Count<1>());
+    case 2:
+      return work(Count<2>());
+    case 3:
+      return work(Count<3>());
+    case 4:
+      return work(Count<4>());
+    case 5:
+      return work(Count<5>());
+    case 6:
+      return work(Count<6>());
+    default:
+      return work(Count<7>());
   }
 }
 
 // out = base + factor * sum of weighted stages, the factor being one number a lane.
 template <class Real>
-void combine(const Terms<Real>& terms, std::int64_t rows, typename Simd<Real>::V factor, const Real* base,
-             const Real* stages, std::int64_t stride, Real* out) {
-  switch (terms.count) {
-    case 0:
-      return combine_rows<Real, 0>(terms, rows, factor, base, stages, stride, out);
-    case 1:
-      return combine_rows<Real, 1>(terms, rows, factor, base, stages, stride, out);
-    case 2:
-      return combine_rows<Real, 2>(terms, rows, factor, base, stages, stride, out);
-    case 3:
-      return combine_rows<Real, 3>(terms, rows, factor, base, stages, stride, out);
-    case 4:
-      return combine_rows<Real, 4>(terms, rows, factor, base, stages, stride, out);
-    case 5:
-      return combine_rows<Real, 5>(terms, rows, factor, base, stages, stride, out);
-    case 6:
-      return combine_rows<Real, 6>(terms, rows, factor, base, stages, stride, out);
-    default:
-      return combine_rows<Real, 7>(terms, rows, factor, base, stages, stride, out);
-  }
+__attribute__((noinline)) void combine(const Terms<Real>& terms, std::int64_t rows, typename Simd<Real>::V factor,
+                                       const Real* base, const Real* stages, std::int64_t stride, Real* out) {
+  using V = typename Simd<Real>::V;
+  constexpr int lanes = Simd<Real>::lanes;
+  with_count(terms.count, [&](auto count) {
+    constexpr int N = decltype(count)::value;
+    V weight[N];
+    const Real* from[N];
+#pragma GCC unroll 8
+    for (int i = 0; i < N; ++i) {
+      weight[i] = factor * terms.weight[i];
+      from[i] = stages + terms.stage[i] * stride;
+    }
+    for (std::int64_t at = 0; at < rows * lanes; at += lanes) {
+      V sum = load(base + at);
+#pragma GCC unroll 8
+      for (int i = 0; i < N; ++i) sum = fma(weight[i], load(from[i] + at), sum);
+      store(out + at, sum);
+    }
+  });
 }
 
 // Sum over the state of (error / (atol + rtol max(|h|, |y|)))^2, NaN when y is not finite.
 template <class Real>
-typename Simd<Real>::V squared_error(const Terms<Real>& terms, std::int64_t rows, typename Simd<Real>::V dt,
-                                     double rtol, double atol, const Real* h, const Real* y, const Real* stages,
-                                     std::int64_t stride) {
+__attribute__((noinline)) typename Simd<Real>::V squared_error(const Terms<Real>& terms, std::int64_t rows,
+                                                               typename Simd<Real>::V dt, double rtol, double atol,
+                                                               const Real* h, const Real* y, const Real* stages,
+                                                               std::int64_t stride) {
   using V = typename Simd<Real>::V;
   constexpr int lanes = Simd<Real>::lanes;
   const V relative = splat(static_cast<Real>(rtol)), absolute = splat(static_cast<Real>(atol));
-  V sum = {}, finite = {};
-  for (std::int64_t at = 0; at < rows * lanes; at += lanes) {
-    V error = {};
-    for (int i = 0; i < terms.count; ++i)
-      error = fma(splat(terms.weight[i]), load(stages + terms.stage[i] * stride + at), error);
-    const V before = load(h + at), after = load(y + at);
-    const V scaled = dt * error / fma(relative, max(abs(before), abs(after)), absolute);
-    sum = fma(scaled, scaled, sum);
-    finite = fma(after, V{}, finite);
-  }
-  return sum + finite;
+  return with_count(terms.count, [&](auto count) {
+    constexpr int N = decltype(count)::value;
+    V weight[N];
+    const Real* from[N];
+#pragma GCC unroll 8
+    for (int i = 0; i < N; ++i) {
+      weight[i] = dt * terms.weight[i];
+      from[i] = stages + terms.stage[i] * stride;
+    }
+    V sum = {}, finite = {};
+    for (std::int64_t at = 0; at < rows * lanes; at += lanes) {
+      V error = {};
+#pragma GCC unroll 8
+      for (int i = 0; i < N; ++i) error = fma(weight[i], load(from[i] + at), error);
+      const V before = load(h + at), after = load(y + at);
+      const V scaled = error / fma(relative, max(abs(before), abs(after)), absolute);
+      sum = fma(scaled, scaled, sum);
+      finite = fma(after, V{}, finite);
+    }
+    return sum + finite;
+  });
 }
 
 constexpr double safety = 0.9, shrink = 0.2, grow = 10.0;
@@ -152,7 +169,8 @@ template <class Real>
 Real trial_step(Real size, Real speed) {
   const Real small = static_cast<Real>(1e-5);
   const Real trial = static_cast<Real>(0.01) * size / speed;
-  return size < small || speed < small || !is_finite(trial) ? static_cast<Real>(1e-6) : trial;
+  const bool usable = size >= small && speed >= small && is_finite(trial) && trial > 0;
+  return usable ? trial : static_cast<Real>(1e-6);
 }
 
 // The first step, from the speed at both ends of the trial and the distance between the slopes there.

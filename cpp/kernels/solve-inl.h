@@ -17,7 +17,7 @@ enum class Phase : int { idle, starting, stepping };
 struct Lane {
   Phase phase;
   bool last, finite;
-  std::int64_t series, knot, stage_knot, query, accepted, rejected, evaluations;
+  std::int64_t series, knot, reach_knot, query, accepted, rejected, evaluations;
   double t, dt, end;   // dt: the step to try next
   double step, trial;  // step: the one being tried
   TapeChunk* chunk;
@@ -36,27 +36,32 @@ class Forward {
     h_ = arena.take<Real>(stride_);
     y_ = arena.take<Real>(stride_);
     k_ = arena.take<Real>(scheme_.stages * stride_);
-    x_ = arena.take<Real>(p_.channels * lanes);
+    x_ = arena.take<Real>(scheme_.stages * signal_stride());
     bias_ = arena.take<Real>(field.drive_rows() * lanes);
+    kept_ = arena.take<Real>(field.kept_rows() * lanes);
     lane_ = arena.take<Lane>(lanes);
+    const int last = scheme_.stages - 1;
+    last_signal_ = last > 2 && scheme_.nodes[last] == scheme_.nodes[last - 1] ? last - 1 : last;
   }
 
   void run(const Trajectory<Real>& found, Queue* queue, const TapeWriter* tape) {
     found_ = &found, queue_ = queue, tape_ = tape;
-    for (std::int64_t i = 0; i < stride_; ++i) h_[i] = y_[i] = 0;
-    for (std::int64_t i = 0; i < p_.channels * lanes; ++i) x_[i] = 0;
+    for (std::int64_t i = 0; i < stride_; ++i) h_[i] = k_[i] = 0;
+    for (std::int64_t i = 0; i < scheme_.stages * signal_stride(); ++i) x_[i] = 0;
     for (std::int64_t i = 0; i < field_.drive_rows() * lanes; ++i) bias_[i] = 0;
     for (int l = 0; l < lanes; ++l) {
       lane_[l].phase = Phase::idle;
       lane_[l].step = 0.0;
-      clear_lane(l);
     }
     while (refill() && !__atomic_load_n(&queue_->out_of_memory, __ATOMIC_RELAXED)) round();
   }
 
  private:
-  void clear_lane(int l) {
-    for (std::int64_t i = 0; i < scheme_.stages * field_.padded; ++i) k_[i * lanes + l] = 0;
+  std::int64_t signal_stride() const { return p_.channels * lanes; }
+
+  // A starting lane takes a step of length zero from its first slope, which must not be NaN.
+  void clear_first_slope(int l) {
+    for (std::int64_t row = 0; row < field_.padded; ++row) k_[row * lanes + l] = 0;
   }
 
   // Gives idle lanes work; false when none is left anywhere.
@@ -89,7 +94,7 @@ class Forward {
     }
     for (; lane.query < p_.queries && asked[lane.query] <= lane.t; ++lane.query) answer_with(l, h_);
     if (!finite || !(lane.t < lane.end)) return finish(l, finite ? Status::ok : Status::not_finite);
-    clear_lane(l);
+    clear_first_slope(l);
     field_.load_bias(p_, series, bias_ + l);
     lane.phase = Phase::starting;
   }
@@ -109,10 +114,6 @@ class Forward {
     }
     lane.phase = Phase::idle;
     lane.step = 0.0;
-    // Whatever the series left in its lane must stay finite, and cost nothing.
-    for (std::int64_t row = 0; row < field_.padded; ++row) h_[row * lanes + l] = 0;
-    for (std::int64_t c = 0; c < p_.channels; ++c) x_[c * lanes + l] = 0;
-    clear_lane(l);
   }
 
   // One attempted step of every lane that is stepping.
@@ -127,15 +128,14 @@ class Forward {
         lane.step = lane.dt < remaining ? lane.dt : remaining;
         lane.last = lane.step >= remaining;
       }
-      lane.stage_knot = lane.knot;
       step[l] = static_cast<Real>(lane.step);
     }
     const V width = load(step);
+    read_signals();
     for (int s = 1; s < scheme_.stages; ++s) {
       combine(scheme_.input[s], field_.padded, width, h_, k_, stride_, y_);
       if (starting && s == 2) move_to_trial();
-      if (s == 1 || starting || scheme_.nodes[s] != scheme_.nodes[s - 1]) read_signals(s);
-      field_.template slope<false>(y_, x_, bias_, k_ + s * stride_, nullptr);
+      field_.slope(y_, x_ + (s < last_signal_ ? s : last_signal_) * signal_stride(), bias_, k_ + s * stride_, kept_);
       if (starting && s == 1) choose_trial();
     }
     const V squares = squared_error(scheme_.error, p_.states, width, p_.rtol, p_.atol, h_, y_, k_, stride_);
@@ -143,13 +143,15 @@ class Forward {
     if (starting) end_start();
   }
 
-  void read_signals(int s) {
+  __attribute__((noinline)) void read_signals() {
     for (int l = 0; l < lanes; ++l) {
       Lane& lane = lane_[l];
       if (lane.phase == Phase::idle) continue;
-      const double t = lane.phase == Phase::starting ? (s == 2 ? lane.t + lane.trial : lane.t)
-                                                     : lane.t + scheme_.nodes[s] * lane.step;
-      read_signal(p_, lane.series, t, lane.stage_knot, x_ + l);
+      double time[max_stages];
+      const int count = lane.phase == Phase::starting ? 1 : last_signal_;
+      for (int s = 1; s <= count; ++s) time[s - 1] = lane.t + scheme_.nodes[s] * lane.step;
+      lane.reach_knot =
+          read_signal(p_, lane.series, lane.knot, count, time, x_ + signal_stride() + l, signal_stride());
     }
   }
 
@@ -169,8 +171,11 @@ class Forward {
 
   void move_to_trial() {
     for (int l = 0; l < lanes; ++l) {
-      if (lane_[l].phase != Phase::starting) continue;
-      const Real trial = static_cast<Real>(lane_[l].trial);
+      Lane& lane = lane_[l];
+      if (lane.phase != Phase::starting) continue;
+      const Real trial = static_cast<Real>(lane.trial);
+      double time = lane.t + lane.trial;
+      read_signal(p_, lane.series, lane.knot, 1, &time, x_ + 2 * signal_stride() + l, signal_stride());
       for (std::int64_t at = l; at < stride_; at += lanes) y_[at] = h_[at] + trial * k_[stride_ + at];
     }
   }
@@ -242,7 +247,7 @@ class Forward {
     }
     lane.t = lane.last ? lane.end : reach;
     lane.dt = lane.step * ratio;
-    lane.knot = lane.stage_knot;
+    lane.knot = lane.reach_knot;
     ++lane.accepted;
     return lane.last || lane.accepted + lane.rejected >= p_.max_steps;
   }
@@ -270,6 +275,7 @@ class Forward {
     const std::int64_t at = lane.chunk->used++;
     lane.chunk->t[at] = lane.t;
     lane.chunk->dt[at] = lane.step;
+    lane.chunk->knot[at] = lane.knot;
     Real* const state = lane.chunk->template state<Real>(at, p_.states);
     for (std::int64_t row = 0; row < p_.states; ++row) state[row] = h_[row * lanes + l];
   }
@@ -301,7 +307,8 @@ class Forward {
   const FieldKernel& field_;
   const Scheme<Real> scheme_;
   const std::int64_t stride_;
-  Real *h_, *y_, *k_, *x_, *bias_;  // [row][lane]; k_ is [stage][row][lane]
+  int last_signal_;  // the last stages may be at one time, for which the signal is read once
+  Real *h_, *y_, *k_, *x_, *bias_, *kept_;  // [row][lane]; k_ and x_ are [stage][row][lane]
   Lane* lane_;
   const Trajectory<Real>* found_ = nullptr;
   Queue* queue_ = nullptr;

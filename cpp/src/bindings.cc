@@ -61,29 +61,43 @@ std::shared_ptr<void> hold(Arrays... arrays) {
   return std::make_shared<std::tuple<Arrays...>>(arrays...);
 }
 
+// A denots::Method that owns its tables.
+class BoundMethod {
+ public:
+  BoundMethod(int order, Vector<const double> nodes, Matrix<const double> weights, Vector<const double> error,
+              Matrix<const double> dense)
+      : keep_(hold(nodes, weights, error, dense)) {
+    const auto stages = static_cast<std::int64_t>(nodes.shape(0));
+    if (stages < 3 || stages > denots::max_stages) throw nb::value_error("a method has 3 to 7 stages.");
+    expect(weights, "weights", {stages, stages});
+    expect(error, "error", {stages});
+    expect(dense, "dense", {stages});
+    method = {static_cast<int>(stages), order, static_cast<int>(dense.shape(1)), nodes.data(), weights.data(),
+              error.data(), dense.data()};
+  }
+
+  denots::Method method;
+
+ private:
+  std::shared_ptr<void> keep_;
+};
+
 // A denots::Problem with a hold on the arrays it points to.
 template <class Real>
 class BoundProblem {
  public:
-  BoundProblem(int field, int order, Vector<const double> nodes, Matrix<const double> weights,
-               Vector<const double> error, Matrix<const double> dense, double rtol, double atol,
-               std::int64_t max_steps, Vector<const std::int64_t> offsets, Vector<const double> times,
-               Matrix<const Real> values, Matrix<const Real> slopes, Vector<const double> start,
-               Matrix<const double> queries, Matrix<const std::int64_t> positions, Matrix<const Real> h0,
-               Matrix<const Real> weight_hh, Vector<const Real> bias_hh, Matrix<const Real> weight_in,
-               Matrix<const Real> bias)
-      : keep_(hold(nodes, weights, error, dense, offsets, times, values, slopes, start, queries, positions, h0,
-                   weight_hh, bias_hh, weight_in, bias)) {
-    const auto stages = static_cast<std::int64_t>(nodes.shape(0));
+  BoundProblem(int field, const BoundMethod& method, double rtol, double atol, std::int64_t max_steps,
+               Vector<const std::int64_t> offsets, Vector<const double> times, Matrix<const Real> values,
+               Matrix<const Real> slopes, Vector<const double> start, Matrix<const double> queries,
+               Matrix<const std::int64_t> positions, Matrix<const Real> h0, Matrix<const Real> weight_hh,
+               Vector<const Real> bias_hh, Matrix<const Real> weight_in, Matrix<const Real> bias)
+      : keep_(hold(method, offsets, times, values, slopes, start, queries, positions, h0, weight_hh, bias_hh,
+                   weight_in, bias)) {
     const auto n = static_cast<std::int64_t>(start.shape(0)), H = static_cast<std::int64_t>(h0.shape(1));
     const auto C = static_cast<std::int64_t>(values.shape(1)), N = static_cast<std::int64_t>(times.shape(0));
     const auto K = static_cast<std::int64_t>(queries.shape(1)), rows = static_cast<std::int64_t>(bias.shape(0));
-    if (stages < 3 || stages > denots::max_stages) throw nb::value_error("a method has 3 to 7 stages.");
     if (field < 0 || field > 2) throw nb::value_error("no such field.");
     if (H < 1 || C < 1 || K < 1) throw nb::value_error("states, channels and queries must not be empty.");
-    expect(weights, "weights", {stages, stages});
-    expect(error, "error", {stages});
-    expect(dense, "dense", {stages});
     expect(offsets, "offsets", {n + 1});
     expect(values, "values", {N, C});
     expect(slopes, "slopes", {N, C});
@@ -94,12 +108,11 @@ class BoundProblem {
     expect(bias_hh, "bias_hh", {3 * H});
     expect(weight_in, "weight_in", {3 * H, C});
     expect(bias, "bias", {rows == 1 ? 1 : n, 3 * H});
-    problem = {static_cast<denots::Field>(field),
-               {static_cast<int>(stages), order, static_cast<int>(dense.shape(1)), nodes.data(), weights.data(),
-                error.data(), dense.data()},
-               rtol, atol, max_steps, n, C, H, K, rows, offsets.data(), times.data(), values.data(), slopes.data(),
-               start.data(), queries.data(), positions.data(), h0.data(), weight_hh.data(), bias_hh.data(),
-               weight_in.data(), bias.data()};
+    problem = {static_cast<denots::Field>(field), method.method, rtol, atol, max_steps, n, C, H, K, rows,
+               offsets.data(), times.data(), values.data(), slopes.data(), start.data(), queries.data(),
+               positions.data(), h0.data(), weight_hh.data(), bias_hh.data(), weight_in.data(), bias.data()};
+    knots_ = N;
+    check_signal();
   }
 
   std::unique_ptr<Tape> solve(Cube<Real> states, Integers status, Integers evaluations, Integers accepted,
@@ -141,20 +154,30 @@ class BoundProblem {
   denots::Problem<Real> problem;
 
  private:
+  // Kernels read and write where these indices point.
+  void check_signal() const {
+    const std::int64_t *offsets = problem.offsets, n = problem.series, K = problem.queries;
+    if (offsets[0] != 0) throw nb::value_error("offsets: must begin with 0.");
+    for (std::int64_t i = 0; i < n; ++i)
+      if (offsets[i + 1] <= offsets[i]) throw nb::value_error("offsets: every series has at least one knot.");
+    if (offsets[n] > knots_) throw nb::value_error("offsets: must not point beyond the knots.");
+    for (std::int64_t i = 0; i < n * K; ++i)
+      if (problem.positions[i] < 0 || problem.positions[i] >= K) throw nb::value_error("positions: outside 0 .. K - 1.");
+  }
+
   std::shared_ptr<void> keep_;
+  std::int64_t knots_ = 0;
 };
 
 template <class Real>
 void bind_solver(nb::module_& m, const char* name) {
   using P = BoundProblem<Real>;
   nb::class_<P>(m, name)
-      .def(nb::init<int, int, Vector<const double>, Matrix<const double>, Vector<const double>, Matrix<const double>,
-                    double, double, std::int64_t, Vector<const std::int64_t>, Vector<const double>,
-                    Matrix<const Real>, Matrix<const Real>, Vector<const double>, Matrix<const double>,
-                    Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>, Vector<const Real>,
-                    Matrix<const Real>, Matrix<const Real>>(),
-           nb::kw_only(), "field"_a, "order"_a, "nodes"_a.noconvert(), "weights"_a.noconvert(),
-           "error"_a.noconvert(), "dense"_a.noconvert(), "rtol"_a, "atol"_a, "max_steps"_a, "offsets"_a.noconvert(),
+      .def(nb::init<int, const BoundMethod&, double, double, std::int64_t, Vector<const std::int64_t>,
+                    Vector<const double>, Matrix<const Real>, Matrix<const Real>, Vector<const double>,
+                    Matrix<const double>, Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>,
+                    Vector<const Real>, Matrix<const Real>, Matrix<const Real>>(),
+           nb::kw_only(), "field"_a, "method"_a, "rtol"_a, "atol"_a, "max_steps"_a, "offsets"_a.noconvert(),
            "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.noconvert(),
            "queries"_a.noconvert(), "positions"_a.noconvert(), "h0"_a.noconvert(), "weight_hh"_a.noconvert(),
            "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert())
@@ -171,6 +194,10 @@ void bind_solver(nb::module_& m, const char* name) {
 NB_MODULE(_native, m) {
   bind_splines<float>(m);
   bind_splines<double>(m);
+  nb::class_<BoundMethod>(m, "Method")
+      .def(nb::init<int, Vector<const double>, Matrix<const double>, Vector<const double>, Matrix<const double>>(),
+           nb::kw_only(), "order"_a, "nodes"_a.noconvert(), "weights"_a.noconvert(), "error"_a.noconvert(),
+           "dense"_a.noconvert());
   nb::class_<Tape>(m, "Tape").def_prop_ro("bytes", &Tape::bytes);
   bind_solver<float>(m, "Problem32");
   bind_solver<double>(m, "Problem64");

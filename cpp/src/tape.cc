@@ -57,7 +57,7 @@ struct Tape::Impl {
     const std::lock_guard<std::mutex> lock(mutex);
     void* memory = chunk_bytes > slab_bytes ? take_large() : take_small();
     if (memory == nullptr) return nullptr;
-    return new (memory) TapeChunk{previous, 0, {}, {}};
+    return new (memory) TapeChunk{previous, 0, {}, {}, {}};
   }
 
   void* take_large() {

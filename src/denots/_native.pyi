@@ -10,3 +10,66 @@ def fit_splines(
     slope_after: FloatArray,
     threads: int,
 ) -> None: ...
+def target() -> str: ...
+def supported(target: int) -> bool: ...
+
+class Method:
+    def __init__(
+        self, *, order: int, nodes: FloatArray, weights: FloatArray, error: FloatArray, dense: FloatArray
+    ) -> None: ...
+
+class Tape:
+    @property
+    def bytes(self) -> int: ...
+
+class _Problem:
+    def __init__(
+        self,
+        *,
+        field: int,
+        method: Method,
+        rtol: float,
+        atol: float,
+        max_steps: int,
+        offsets: IntArray,
+        times: FloatArray,
+        values: FloatArray,
+        slopes: FloatArray,
+        start: FloatArray,
+        queries: FloatArray,
+        positions: IntArray,
+        h0: FloatArray,
+        weight_hh: FloatArray,
+        bias_hh: FloatArray,
+        weight_in: FloatArray,
+        bias: FloatArray,
+    ) -> None: ...
+    def solve(
+        self,
+        *,
+        states: FloatArray,
+        status: IntArray,
+        evaluations: IntArray,
+        accepted: IntArray,
+        rejected: IntArray,
+        reached: FloatArray,
+        record: bool,
+        threads: int,
+    ) -> Tape | None: ...
+    def pull_back(
+        self,
+        *,
+        tape: Tape,
+        states: FloatArray,
+        status: IntArray,
+        accepted: IntArray,
+        weight_hh: FloatArray,
+        bias_hh: FloatArray,
+        weight_in: FloatArray,
+        bias: FloatArray,
+        h0: FloatArray,
+        threads: int,
+    ) -> None: ...
+
+class Problem32(_Problem): ...
+class Problem64(_Problem): ...

@@ -1,6 +1,7 @@
 """The native extension, behind ordinary functions of arrays and tensors."""
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -9,6 +10,8 @@ from torch import Tensor
 from denots import _native
 from denots.errors import NativeUnavailable
 from denots.shapes import FloatArray, IntArray
+
+Table: TypeAlias = Sequence[float] | Sequence[Sequence[float]]
 
 _SPLINES = {"natural_cubic": 0, "causal_hermite": 1, "linear": 2}
 _TARGETS = ("baseline", "avx2", "avx512")
@@ -49,20 +52,40 @@ def targets() -> list[str]:
     return [name for i, name in enumerate(_TARGETS) if _native.supported(i)]
 
 
-def problem(dtype: torch.dtype, **arguments: Any) -> Any:
+def method(order: int, nodes: Table, weights: Table, error: Table, dense: Table) -> Any:
+    """A Runge-Kutta method for the solver; it must reuse its last stage."""
+    tables = {"nodes": nodes, "weights": weights, "error": error, "dense": dense}
+    return _native.Method(order=order, **{name: np.array(table, dtype=np.float64) for name, table in tables.items()})
+
+
+def problem(dtype: torch.dtype, *, bias: Tensor, **arguments: Any) -> Any:
     """Everything a solve reads, as one native object that holds on to its arrays.
 
-    Tensors are detached and made contiguous; sequences of numbers become float64 tables; a
-    bias without a series axis serves all series.
+    A bias without a series axis serves all series.
     """
     target()
-    arrays = {name: _array(value) for name, value in arguments.items()}
-    if arrays["bias"].ndim == 1:
-        arrays["bias"] = arrays["bias"][None]
-    return _PROBLEMS[dtype](**arrays)
+    arguments["bias"] = bias if bias.ndim == 2 else bias[None]
+    return _PROBLEMS[dtype](**_arrays(arguments))
 
 
-def _array(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value.detach().contiguous()
-    return np.array(value, dtype=np.float64) if isinstance(value, (list, tuple)) else value
+def solve(problem: Any, *, record: bool, **found: Tensor) -> Any:
+    """Fill the tensors `found`; returns the tape of accepted steps if it is to be recorded."""
+    arrays = {name: tensor.numpy() for name, tensor in found.items()}
+    return problem.solve(**arrays, record=record, threads=torch.get_num_threads())
+
+
+def pull_back(
+    problem: Any, tape: Any, *, states: Tensor, status: Tensor, accepted: Tensor, **gradients: Tensor
+) -> None:
+    """Fill the tensors `gradients`, given the gradient of the states and what `solve` found."""
+    given = _arrays({"states": states, "status": status, "accepted": accepted})
+    arrays = {name: tensor.numpy() for name, tensor in gradients.items()}
+    problem.pull_back(**given, **arrays, tape=tape, threads=torch.get_num_threads())
+
+
+def _arrays(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Tensors as contiguous arrays that share memory where they can: NumPy hands them over fastest."""
+    return {
+        name: value.detach().contiguous().numpy() if isinstance(value, Tensor) else value
+        for name, value in arguments.items()
+    }

@@ -13,6 +13,7 @@ struct TapeChunk {
   TapeChunk* previous;
   std::int64_t used;
   double t[capacity], dt[capacity];
+  std::int64_t knot[capacity];  // the last one not after t
 
   template <class Real>
   __attribute__((always_inline)) Real* state(std::int64_t step, std::int64_t states) {

@@ -23,13 +23,19 @@ def step_ratio(error: Tensor, order: int) -> Tensor:
 
 
 def first_step(slope: Slope, t: Tensor, h: Tensor, k: Tensor, order: int, rtol: float, atol: float) -> Tensor:
-    """A cautious first step from two slopes (Hairer, Norsett and Wanner, II.4); one evaluation."""
+    """A cautious first step from two slopes (Hairer, Norsett and Wanner, II.4); one evaluation.
+
+    Where the trial leaves the finite numbers, it is itself the first step: the loop will shorten it.
+    """
     scale = atol + rtol * h.abs()
     size, speed = _rms(h / scale), _rms(k / scale)
-    trial = torch.where((size < 1e-5) | (speed < 1e-5), 1e-6, 0.01 * size / speed)
+    trial = 0.01 * size / speed
+    usable = (size >= 1e-5) & (speed >= 1e-5) & torch.isfinite(trial) & (trial > 0)
+    trial = torch.where(usable, trial, 1e-6)
     bend = _rms((slope(t + trial, h + trial.to(h.dtype)[:, None] * k) - k) / scale) / trial
     fastest = torch.maximum(speed, bend)
     ahead = torch.where(fastest <= 1e-15, (1e-3 * trial).clamp_min(1e-6), (0.01 / fastest) ** (1 / order))
+    ahead = torch.where(torch.isfinite(bend) & (ahead > 0), ahead, trial)
     return torch.minimum(100 * trial, ahead).to(torch.float64)
 
 

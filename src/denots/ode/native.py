@@ -4,7 +4,7 @@ Gradients are those of the accepted steps, with step sizes as constants, as on t
 backend. They can be taken once: there is no gradient of the gradient.
 """
 
-from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -15,12 +15,11 @@ from denots import kernels
 from denots.fields.field import VectorField
 from denots.fields.gru import AntiFeedbackGRU, NoFeedbackGRU, SyncFeedbackGRU
 from denots.ode.input_map import InputMap
-from denots.ode.runge_kutta import METHODS, Tableau
+from denots.ode.runge_kutta import METHODS
 from denots.ode.solution import Solution
 from denots.paths.path import Path
 
 _FIELDS: dict[type[VectorField], int] = {NoFeedbackGRU: 0, SyncFeedbackGRU: 1, AntiFeedbackGRU: 2}
-_GRU = (NoFeedbackGRU, SyncFeedbackGRU, AntiFeedbackGRU)
 MAX_STATES = 512
 
 
@@ -46,79 +45,54 @@ def unsupported(field: VectorField, path: Path, h0: Tensor, method: str) -> str 
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class _Task:
-    """What a solve needs and what gets no gradient."""
-
-    kind: int
-    table: Tableau
-    path: Path
-    queries: Tensor
-    rtol: float
-    atol: float
-    max_steps: int
-
-    def problem(self, weight_hh: Tensor, bias_hh: Tensor, weight_in: Tensor, bias: Tensor, h0: Tensor) -> Any:
-        queries, positions = self.queries.sort(dim=1, stable=True)
-        return kernels.problem(
-            h0.dtype,
-            field=self.kind,
-            rtol=self.rtol,
-            atol=self.atol,
-            max_steps=self.max_steps,
-            order=self.table.order,
-            nodes=self.table.nodes,
-            weights=[row + (0.0,) * (len(self.table.nodes) - len(row)) for row in self.table.stages],
-            error=self.table.error,
-            dense=self.table.dense,
-            offsets=self.path.offsets,
-            times=self.path.times,
-            values=self.path.values,
-            slopes=self.path.slopes,
-            start=self.path.t0,
-            queries=queries,
-            positions=positions,
-            h0=h0,
-            weight_hh=weight_hh,
-            bias_hh=bias_hh,
-            weight_in=weight_in,
-            bias=bias,
-        )
+@cache
+def _method(name: str) -> Any:
+    table = METHODS[name]
+    stages = len(table.nodes)
+    weights = [row + (0.0,) * (stages - len(row)) for row in table.stages]
+    return kernels.method(table.order, table.nodes, weights, table.error or (), table.dense)
 
 
 class _FusedSolve(torch.autograd.Function):
+    """From weights and first states to states at the query times; `fixed` gets no gradient."""
+
     @staticmethod
-    def forward(ctx: Any, task: _Task, record: bool, *weights: Tensor) -> tuple[Tensor, ...]:
-        n, states = weights[-1].shape
-        found = weights[-1].new_empty(n, task.queries.shape[1], states)
-        counts = torch.empty(4, n, dtype=torch.int64)
+    def forward(ctx: Any, fixed: dict[str, Any], record: bool, *weights: Tensor) -> tuple[Tensor, ...]:
+        weight_hh, bias_hh, weight_in, bias, h0 = weights
+        problem = kernels.problem(
+            h0.dtype, weight_hh=weight_hh, bias_hh=bias_hh, weight_in=weight_in, bias=bias, h0=h0, **fixed
+        )
+        n = len(h0)
+        states = h0.new_empty(n, fixed["queries"].shape[1], h0.shape[1])
+        status, evaluations, accepted, rejected = torch.empty(4, n, dtype=torch.int64).unbind()
         reached = torch.empty(n, dtype=torch.float64)
-        status, evaluations, accepted, rejected = counts
-        tape = task.problem(*weights).solve(
-            states=found,
+        tape = kernels.solve(
+            problem,
+            record=record,
+            states=states,
             status=status,
             evaluations=evaluations,
             accepted=accepted,
             rejected=rejected,
             reached=reached,
-            record=record,
-            threads=torch.get_num_threads(),
         )
-        ctx.task, ctx.tape = task, tape
-        ctx.save_for_backward(*weights, status, accepted)
+        if record:
+            ctx.problem, ctx.tape, ctx.outcome = problem, tape, (status.clone(), accepted.clone())
+            ctx.save_for_backward(*weights)
         ctx.mark_non_differentiable(status, evaluations, accepted, rejected, reached)
-        return found, status, evaluations, accepted, rejected, reached
+        return states, status, evaluations, accepted, rejected, reached
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        *weights, status, accepted = ctx.saved_tensors
-        weight_hh, bias_hh, weight_in, bias, h0 = (
-            torch.empty_like(weight, memory_format=torch.contiguous_format) for weight in weights
-        )
-        ctx.task.problem(*weights).pull_back(
-            tape=ctx.tape,
-            states=gradients[0].contiguous(),
+        # Reading the saved tensors raises if an optimizer has changed them since.
+        found = [torch.empty_like(saved, memory_format=torch.contiguous_format) for saved in ctx.saved_tensors]
+        weight_hh, bias_hh, weight_in, bias, h0 = found
+        status, accepted = ctx.outcome
+        kernels.pull_back(
+            ctx.problem,
+            ctx.tape,
+            states=gradients[0],
             status=status,
             accepted=accepted,
             weight_hh=weight_hh,
@@ -126,9 +100,8 @@ class _FusedSolve(torch.autograd.Function):
             weight_in=weight_in,
             bias=bias if bias.ndim == 2 else bias[None],
             h0=h0,
-            threads=torch.get_num_threads(),
         )
-        return None, None, weight_hh, bias_hh, weight_in, bias, h0
+        return None, None, *found
 
 
 def solve_native(
@@ -137,19 +110,34 @@ def solve_native(
     h0: Tensor,
     *,
     queries: Tensor,
-    table: Tableau,
+    method: str,
     rtol: float,
     atol: float,
     max_steps: int,
     input_map: InputMap | None,
 ) -> Solution:
-    """Solve with the fused kernels; the caller has asked `unsupported` before."""
-    assert isinstance(field, _GRU)  # noqa: S101 - for the type checker: `unsupported` lets nothing else pass
+    """Solve with the fused kernels; only where `unsupported` has nothing to say."""
     weight_in, bias = (field.weight_ih, field.bias_ih) if input_map is None else (input_map.weight, input_map.bias)
-    weights = (field.weight_hh, field.bias_hh, weight_in, bias, h0)
+    weights = [field.weight_hh, field.bias_hh, weight_in, bias, h0]
+    positions = torch.zeros(queries.shape, dtype=torch.int64)
+    if queries.shape[1] > 1:
+        queries, positions = queries.sort(dim=1, stable=True)
+    fixed = {
+        "field": _FIELDS[type(field)],
+        "method": _method(method),
+        "rtol": rtol,
+        "atol": atol,
+        "max_steps": max_steps,
+        "offsets": path.offsets,
+        "times": path.times,
+        "values": path.values,
+        "slopes": path.slopes,
+        "start": path.t0,
+        "queries": queries,
+        "positions": positions,
+    }
     record = torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)
-    task = _Task(_FIELDS[type(field)], table, path, queries, rtol, atol, max_steps)
-    states, status, evaluations, accepted, rejected, reached = _FusedSolve.apply(task, record, *weights)
+    states, status, evaluations, accepted, rejected, reached = _FusedSolve.apply(fixed, record, *weights)  # type: ignore[no-untyped-call]
     return Solution(
         states=states,
         status=status,

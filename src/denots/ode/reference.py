@@ -128,11 +128,12 @@ class _Run:
         h, k = self.h[rows], self.k[rows]
         h_new, slopes = step(self.table, lambda t, h: self._slope(rows, t, h), t, dt, h, k)
         with torch.no_grad():
-            if self.table.error is None:
-                error = torch.where(torch.isfinite(h_new).all(dim=1), 0.0, torch.nan)
-            else:
+            error = torch.zeros_like(h_new[:, 0])
+            if self.table.error is not None:
                 estimate = dt.to(h.dtype)[:, None] * combine(self.table.error, slopes)
                 error = scaled_error(estimate, h, h_new, self.rtol, self.atol)
+            # An infinite state makes the tolerance infinite, too, and would pass for exact.
+            error = torch.where(torch.isfinite(h_new).all(dim=1), error, torch.nan)
         return h_new, slopes, error
 
     def _accept(self, rows: Tensor, t: Tensor, dt: Tensor, last: Tensor, h_new: Tensor, slopes: list[Tensor]) -> None:

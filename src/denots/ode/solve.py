@@ -58,7 +58,7 @@ def solve(
             path,
             h0,
             queries=queries,
-            table=table,
+            method=method,
             rtol=rtol,
             atol=atol,
             max_steps=max_steps,
