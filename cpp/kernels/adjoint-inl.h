@@ -55,8 +55,8 @@ class Reverse {
     lane_ = arena.take<ReverseLane>(lanes);
   }
 
-  void run(TapeChunk* const* tape, const std::int64_t* block, std::int64_t count, const Gradient<Real>& gradient,
-           const Sums& sums) {
+  void run(TapeChunk* const* tape, const std::int64_t* block, std::int64_t count,
+           const Gradient<Real>& gradient, const Sums& sums) {
     tape_ = tape, gradient_ = &gradient, block_ = block, left_ = count;
     sums.clear(field_);
     for (std::int64_t i = 0; i < scheme_.stages * stride_; ++i) y_[i] = g_[i] = 0;
@@ -89,7 +89,8 @@ class Reverse {
     ReverseLane& lane = lane_[l];
     lane = {true, true, series, p_.queries - 1, 0, tape_[series], 0.0, 0.0};
     for (std::int64_t row = 0; row < field_.padded; ++row) end_cotangent()[row * lanes + l] = 0;
-    for (std::int64_t row = 0; row < field_.drive_rows(); ++row) bias_[row * lanes + l] = sums_[row * lanes + l] = 0;
+    for (std::int64_t row = 0; row < field_.drive_rows(); ++row)
+      bias_[row * lanes + l] = sums_[row * lanes + l] = 0;
     if (gradient_->accepted[series] == 0) return finish(l);
     lane.at = lane.chunk->used - 1;
     field_.load_bias(p_, series, bias_ + l);
@@ -102,7 +103,8 @@ class Reverse {
     Real* const to = gradient_->h0 + lane.series * p_.states;
     for (std::int64_t row = 0; row < p_.states; ++row) to[row] = end_cotangent()[row * lanes + l];
     field_.store_drive(sums_ + l, gradient_->bias + lane.series * field_.drive_size());
-    for (std::int64_t row = 0; row < field_.padded; ++row) y_[row * lanes + l] = end_cotangent()[row * lanes + l] = 0;
+    for (std::int64_t row = 0; row < field_.padded; ++row)
+      y_[row * lanes + l] = end_cotangent()[row * lanes + l] = 0;
     for (std::int64_t i = 0; i < scheme_.stages * p_.channels; ++i) x_[i * lanes + l] = 0;
     for (std::int64_t row = 0; row < field_.drive_rows(); ++row) bias_[row * lanes + l] = 0;
     lane.busy = false;
@@ -119,7 +121,8 @@ class Reverse {
     replay(dt, replayed);
     if (tail) pull_tail();
     for (int s = inner_ - 1; s >= 0; --s) {
-      combine(scheme_.later[s], field_.padded, dt, between ? dense_ + s * stride_ : zero_, g_, stride_, cotangent_);
+      combine(scheme_.later[s], field_.padded, dt, between ? dense_ + s * stride_ : zero_, g_, stride_,
+              cotangent_);
       if (s == 0) add_next_queries();
       field_.pull(y_ + s * stride_, cotangent_, kept_ + s * kept_stride_, sums_, g_ + s * stride_);
     }
@@ -174,7 +177,9 @@ class Reverse {
     const Real* from = gradient_->states + (first + p_.positions[first + query]) * p_.states;
     for (std::int64_t row = 0; row < p_.states; ++row) to[row * lanes] += weight * from[row];
   }
-  void add_answer(const ReverseLane& lane, Real* to, Real weight) const { add_answer(lane, to, weight, lane.query); }
+  void add_answer(const ReverseLane& lane, Real* to, Real weight) const {
+    add_answer(lane, to, weight, lane.query);
+  }
 
   __attribute__((noinline)) void replay(V dt, int stages) {
     for (int l = 0; l < lanes; ++l) {
@@ -187,7 +192,7 @@ class Reverse {
     for (int s = 0; s < stages; ++s) {
       if (s > 0) combine(scheme_.input[s], field_.padded, dt, y_, k_, stride_, y_ + s * stride_);
       field_.slope(y_ + s * stride_, x_ + s * signal_stride_, bias_, k_ + s * stride_,
-                                  kept_ + s * kept_stride_);
+                   kept_ + s * kept_stride_);
     }
   }
 

@@ -5,13 +5,16 @@
 
 namespace denots::DENOTS_TARGET {
 
-constexpr std::int64_t round_up(std::int64_t size, std::int64_t unit) { return (size + unit - 1) / unit * unit; }
+constexpr std::int64_t round_up(std::int64_t size, std::int64_t unit) {
+  return (size + unit - 1) / unit * unit;
+}
 
 #ifdef __AVX2__
 constexpr int square_of(float) { return 8; }
 constexpr int square_of(double) { return 4; }
 
-DENOTS_INLINE void transpose_square(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride) {
+DENOTS_INLINE void transpose_square(const float* from, std::int64_t from_stride, float* to,
+                                    std::int64_t to_stride) {
   __m256 a[8], b[8];
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_ps(from + i * from_stride);
@@ -34,7 +37,8 @@ DENOTS_INLINE void transpose_square(const float* from, std::int64_t from_stride,
   }
 }
 
-DENOTS_INLINE void transpose_square(const double* from, std::int64_t from_stride, double* to, std::int64_t to_stride) {
+DENOTS_INLINE void transpose_square(const double* from, std::int64_t from_stride, double* to,
+                                    std::int64_t to_stride) {
   __m256d a[4], b[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) a[i] = _mm256_loadu_pd(from + i * from_stride);
@@ -103,8 +107,9 @@ DENOTS_INLINE void outer_tile(int stages, const Real* left, std::int64_t left_st
 
 // rows is a multiple of 12, columns of the lanes; `stages` stages lie `stride` apart.
 template <class Real>
-__attribute__((noinline)) void add_outer(int stages, std::int64_t rows, std::int64_t columns, const Real* left, std::int64_t left_stride,
-               const Real* right, std::int64_t right_stride, Real* sums) {
+__attribute__((noinline)) void add_outer(int stages, std::int64_t rows, std::int64_t columns,
+                                         const Real* left, std::int64_t left_stride, const Real* right,
+                                         std::int64_t right_stride, Real* sums) {
   constexpr int lanes = Simd<Real>::lanes;
   std::int64_t column = 0;
   for (; column + 2 * lanes <= columns; column += 2 * lanes)
@@ -119,7 +124,8 @@ __attribute__((noinline)) void add_outer(int stages, std::int64_t rows, std::int
 
 // out[row][lane] += packed[row / 8][k][row % 8] * in[k][lane]; rows a multiple of 8.
 template <class Real>
-__attribute__((noinline)) void add_product(std::int64_t rows, std::int64_t inner, const Real* packed, const Real* in, Real* out) {
+__attribute__((noinline)) void add_product(std::int64_t rows, std::int64_t inner, const Real* packed,
+                                           const Real* in, Real* out) {
   using V = typename Simd<Real>::V;
   constexpr int lanes = Simd<Real>::lanes, R = 8;
   for (std::int64_t row = 0; row < rows; row += R, out += R * lanes) {

@@ -39,7 +39,9 @@ struct Gru {
   std::int64_t kept_rows() const { return 4 * padded; }  // r, z, v_n in tiles, then n; later their cotangents
   std::int64_t sum_rows() const { return 4 * padded; }   // cotangents of the drive in tiles, then of v_n
 
-  static std::int64_t row_of(int gate, std::int64_t unit) { return unit / tile * 12 + gate * tile + unit % tile; }
+  static std::int64_t row_of(int gate, std::int64_t unit) {
+    return unit / tile * 12 + gate * tile + unit % tile;
+  }
 
   // Sigmoids take half their argument; halving weights is exact.
   static constexpr Real scale_of(int gate) { return gate < 2 ? Real(0.5) : Real(1); }
@@ -47,7 +49,8 @@ struct Gru {
   void pack(const Problem<Real>& p) const {
     for (std::int64_t i = 0; i < 3 * padded * padded; ++i) recurrent[i] = transposed[i] = 0;
     for (std::int64_t i = 0; i < 3 * padded * channels; ++i) input[i] = 0;
-    for (std::int64_t i = 0; i < padded; ++i) candidate_bias[i] = i < states ? p.bias_hh[2 * states + i] : Real(0);
+    for (std::int64_t i = 0; i < padded; ++i)
+      candidate_bias[i] = i < states ? p.bias_hh[2 * states + i] : Real(0);
     for (int gate = 0; gate < 3; ++gate)
       for (std::int64_t unit = 0; unit < states; ++unit) {
         const std::int64_t from = gate * states + unit, row = row_of(gate, unit), in_tile = row % 12;
@@ -67,7 +70,8 @@ struct Gru {
     for (int gate = 0; gate < 3; ++gate)
       for (std::int64_t unit = 0; unit < states; ++unit) {
         const std::int64_t from = gate * states + unit;
-        bias[row_of(gate, unit) * lanes] = gate < 2 ? scale_of(gate) * (own[from] + p.bias_hh[from]) : own[from];
+        bias[row_of(gate, unit) * lanes] =
+            gate < 2 ? scale_of(gate) * (own[from] + p.bias_hh[from]) : own[from];
       }
   }
 
@@ -81,7 +85,8 @@ struct Gru {
 
   // Arguments of r and z, halved, and v to `kept`; u_n to `out`. Not inlined: among the values
   // of a caller, the compiler spills accumulators (twice the time).
-  __attribute__((noinline)) void multiply(const Real* h, const Real* x, const Real* bias, Real* out, Real* kept) const {
+  __attribute__((noinline)) void multiply(const Real* h, const Real* x, const Real* bias, Real* out,
+                                          Real* kept) const {
     const Real *w = recurrent, *w_in = input;
     for (std::int64_t unit = 0; unit < padded; unit += tile, bias += 12 * lanes, kept += 12 * lanes) {
       V sum[12];
@@ -121,7 +126,8 @@ struct Gru {
 #pragma GCC unroll 4
       for (int i = 0; i < tile; ++i) {
         const std::int64_t at = (unit + i) * lanes;
-        const V r = load(kept + i * lanes), z = load(kept + (4 + i) * lanes), v = load(kept + (8 + i) * lanes);
+        const V r = load(kept + i * lanes), z = load(kept + (4 + i) * lanes),
+                v = load(kept + (8 + i) * lanes);
         const V n = tanh<Real>(fma(r, v, load(out + at)));
         store(candidate + at, n);
         store(out + at, blend(z, n, load(h + at)));
@@ -137,14 +143,18 @@ struct Gru {
 
   // From the cotangent of the slope to that of the state; turns what `slope` kept into the
   // cotangents of the recurrent rows and of u_n, and adds those of the drive and of v_n to `sums`.
-  __attribute__((noinline)) void pull(const Real* h, const Real* cotangent, Real* kept, Real* sums, Real* out) const {
-    Real *gates = kept, *candidate = kept + 3 * padded * lanes, *sum = sums, *sum_v = sums + 3 * padded * lanes;
+  __attribute__((noinline)) void pull(const Real* h, const Real* cotangent, Real* kept, Real* sums,
+                                      Real* out) const {
+    Real *gates = kept, *candidate = kept + 3 * padded * lanes, *sum = sums,
+         *sum_v = sums + 3 * padded * lanes;
     for (std::int64_t unit = 0; unit < padded; unit += tile, gates += 12 * lanes, sum += 12 * lanes) {
 #pragma GCC unroll 4
       for (int i = 0; i < tile; ++i) {
-        const std::int64_t at = (unit + i) * lanes, at_r = i * lanes, at_z = (4 + i) * lanes, at_n = (8 + i) * lanes;
+        const std::int64_t at = (unit + i) * lanes, at_r = i * lanes, at_z = (4 + i) * lanes,
+                           at_n = (8 + i) * lanes;
         const V g = load(cotangent + at), state = load(h + at);
-        const V r = load(gates + at_r), z = load(gates + at_z), v = load(gates + at_n), n = load(candidate + at);
+        const V r = load(gates + at_r), z = load(gates + at_z), v = load(gates + at_n),
+                n = load(candidate + at);
         const V keep_n = Real(1) - z;
         const V to_n = g * keep_n * (Real(1) - n * n);
         const V to_z = g * (kind == Field::gru_anti ? -state - n : state - n) * (z * keep_n);
@@ -185,7 +195,8 @@ struct Gru {
   };
 
   // h and x hold the inputs of all stages, `kept` what `pull` left there.
-  __attribute__((noinline)) void accumulate(int stages, const Real* h, const Real* x, Real* kept, Real* scratch, const Sums& sums) const {
+  __attribute__((noinline)) void accumulate(int stages, const Real* h, const Real* x, Real* kept,
+                                            Real* scratch, const Sums& sums) const {
     const std::int64_t size = padded * lanes, kept_stride = kept_rows() * lanes;
     for (int s = 0; s < stages; ++s) transpose_lanes(padded, h + s * size, scratch + s * size);
     add_outer(stages, 3 * padded, padded, kept, kept_stride, scratch, size, sums.recurrent);
@@ -199,7 +210,8 @@ struct Gru {
     for (int s = 0; s < stages; ++s)
       for (int lane = 0; lane < lanes; ++lane)
         for (std::int64_t c = 0; c < sums.columns; ++c)
-          scratch[s * wide + lane * sums.columns + c] = c < channels ? x[(s * channels + c) * lanes + lane] : Real(0);
+          scratch[s * wide + lane * sums.columns + c] =
+              c < channels ? x[(s * channels + c) * lanes + lane] : Real(0);
     add_outer(stages, 3 * padded, sums.columns, kept, kept_stride, scratch, wide, sums.input);
   }
 
@@ -208,7 +220,8 @@ struct Gru {
     return max_stages * lanes * (columns > padded ? columns : padded);
   }
 
-  __attribute__((noinline)) void add_input_per_lane(int stages, const Real* x, const Real* kept, Real* sums) const {
+  __attribute__((noinline)) void add_input_per_lane(int stages, const Real* x, const Real* kept,
+                                                    Real* sums) const {
     const std::int64_t stride = kept_rows() * lanes;
     with_count(static_cast<int>(channels), [=](auto count) {
       constexpr int C = decltype(count)::value <= few ? decltype(count)::value : 1;
@@ -238,7 +251,8 @@ struct Gru {
   // One lane of the summed cotangents of the drive, in the order of the caller.
   void store_drive(const Real* sums, Real* to) const {
     for (int gate = 0; gate < 3; ++gate)
-      for (std::int64_t unit = 0; unit < states; ++unit) to[gate * states + unit] = sums[row_of(gate, unit) * lanes];
+      for (std::int64_t unit = 0; unit < states; ++unit)
+        to[gate * states + unit] = sums[row_of(gate, unit) * lanes];
   }
 
   // Recurrent and input biases of r and z meet only in their sum.
@@ -263,7 +277,8 @@ struct Gru {
           }
         }
       }
-    for (std::int64_t unit = 0; unit < states; ++unit) to.bias_hh[2 * states + unit] += sums.candidate_bias[unit];
+    for (std::int64_t unit = 0; unit < states; ++unit)
+      to.bias_hh[2 * states + unit] += sums.candidate_bias[unit];
   }
 };
 

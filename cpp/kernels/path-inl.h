@@ -9,7 +9,8 @@ namespace denots::DENOTS_TARGET {
 
 // The last knot not after t, found from a nearby one; where t lies before the first knot, the
 // last of those at that first time.
-inline std::int64_t locate(const double* times, std::int64_t begin, std::int64_t end, std::int64_t near, double t) {
+inline std::int64_t locate(const double* times, std::int64_t begin, std::int64_t end, std::int64_t near,
+                           double t) {
   if (t < times[begin]) t = times[begin];
   std::int64_t low = near, high = near + 1;  // the answer lies in [low, high)
   if (times[near] <= t) {
@@ -74,7 +75,8 @@ DENOTS_INLINE void locate_all(const double* times, std::int64_t begin, std::int6
 //   x = v0 + (3 - 2u) u^2 (v1 - v0) + w u (1 - u)^2 s0 - w u^2 (1 - u) s1.
 // x is one lane of [channel][lane].
 template <class Real>
-DENOTS_INLINE void interpolate(const Problem<Real>& p, std::int64_t knot, std::int64_t end, double t, Real* x) {
+DENOTS_INLINE void interpolate(const Problem<Real>& p, std::int64_t knot, std::int64_t end, double t,
+                               Real* x) {
   constexpr int lanes = Simd<Real>::lanes;
   const Real* value = p.values + knot * p.channels;
   const Real* slope = p.slopes + knot * p.channels;

@@ -31,7 +31,11 @@ struct Scheme {
   Terms<Real> later[max_stages];  // slope s -> inputs of later stages and the new state: column s of `input`
 
   explicit Scheme(const Method& method)
-      : stages(method.stages), order(method.order), powers(method.powers), nodes(method.nodes), dense(method.dense) {
+      : stages(method.stages),
+        order(method.order),
+        powers(method.powers),
+        nodes(method.nodes),
+        dense(method.dense) {
     for (int s = 0; s < stages; ++s) {
       error.add(s, method.error[s]);
       for (int j = 0; j < s; ++j) {
@@ -76,8 +80,9 @@ DENOTS_INLINE auto with_count(int count, Work work) {
 
 // out = base + factor * sum of weighted stages, the factor being one number a lane.
 template <class Real>
-__attribute__((noinline)) void combine(const Terms<Real>& terms, std::int64_t rows, typename Simd<Real>::V factor,
-                                       const Real* base, const Real* stages, std::int64_t stride, Real* out) {
+__attribute__((noinline)) void combine(const Terms<Real>& terms, std::int64_t rows,
+                                       typename Simd<Real>::V factor, const Real* base, const Real* stages,
+                                       std::int64_t stride, Real* out) {
   using V = typename Simd<Real>::V;
   constexpr int lanes = Simd<Real>::lanes;
   with_count(terms.count, [&](auto count) {
@@ -101,9 +106,9 @@ __attribute__((noinline)) void combine(const Terms<Real>& terms, std::int64_t ro
 // Sum over the state of (error / (atol + rtol max(|h|, |y|)))^2, NaN when y is not finite.
 template <class Real>
 __attribute__((noinline)) typename Simd<Real>::V squared_error(const Terms<Real>& terms, std::int64_t rows,
-                                                               typename Simd<Real>::V dt, double rtol, double atol,
-                                                               const Real* h, const Real* y, const Real* stages,
-                                                               std::int64_t stride) {
+                                                               typename Simd<Real>::V dt, double rtol,
+                                                               double atol, const Real* h, const Real* y,
+                                                               const Real* stages, std::int64_t stride) {
   using V = typename Simd<Real>::V;
   constexpr int lanes = Simd<Real>::lanes;
   const V relative = splat(static_cast<Real>(rtol)), absolute = splat(static_cast<Real>(atol));
@@ -145,7 +150,8 @@ bool is_finite(Real x) {
 template <class Real>
 double step_ratio(Real error, int order) {
   const Real floor = static_cast<Real>(1e-30);
-  const Real ratio = static_cast<Real>(safety) * power(error > floor ? error : floor, Real(-1) / static_cast<Real>(order));
+  const Real ratio =
+      static_cast<Real>(safety) * power(error > floor ? error : floor, Real(-1) / static_cast<Real>(order));
   const double wide = static_cast<double>(ratio);
   return wide < shrink ? shrink : wide > grow ? grow : wide;
 }

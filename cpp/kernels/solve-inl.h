@@ -110,7 +110,8 @@ class Forward {
     if (tape_ != nullptr) tape_->last[i] = lane.chunk;
     if (status != Status::ok) {
       Real* const states = found_->states + i * p_.queries * p_.states;
-      for (std::int64_t j = 0; j < p_.queries * p_.states; ++j) states[j] = static_cast<Real>(__builtin_nan(""));
+      for (std::int64_t j = 0; j < p_.queries * p_.states; ++j)
+        states[j] = static_cast<Real>(__builtin_nan(""));
     }
     lane.phase = Phase::idle;
     lane.step = 0.0;
@@ -135,7 +136,8 @@ class Forward {
     for (int s = 1; s < scheme_.stages; ++s) {
       combine(scheme_.input[s], field_.padded, width, h_, k_, stride_, y_);
       if (starting && s == 2) move_to_trial();
-      field_.slope(y_, x_ + (s < last_signal_ ? s : last_signal_) * signal_stride(), bias_, k_ + s * stride_, kept_);
+      field_.slope(y_, x_ + (s < last_signal_ ? s : last_signal_) * signal_stride(), bias_, k_ + s * stride_,
+                   kept_);
       if (starting && s == 1) choose_trial();
     }
     const V squares = squared_error(scheme_.error, p_.states, width, p_.rtol, p_.atol, h_, y_, k_, stride_);

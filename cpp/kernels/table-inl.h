@@ -51,8 +51,9 @@ struct Entry {
     return arena.used();
   }
 
-  static void reverse(const Problem<Real>& p, const void* packed, TapeChunk* const* tape, const std::int64_t* block,
-                      std::int64_t count, const Gradient<Real>& gradient, void* sums, void* memory) {
+  static void reverse(const Problem<Real>& p, const void* packed, TapeChunk* const* tape,
+                      const std::int64_t* block, std::int64_t count, const Gradient<Real>& gradient,
+                      void* sums, void* memory) {
     const FieldKernel field = packed_field(p, packed);
     Arena arena(memory), for_sums(sums);
     Reverse<FieldKernel>(p, field, arena)

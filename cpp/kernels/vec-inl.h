@@ -106,7 +106,8 @@ struct PowerOfTwo<float> {
   // Pairs of terms instead of one long chain: the window of the CPU, not the number of
   // products, limits what can be done per cycle (8.9 instead of 10.3 cycles a tanh).
   explicit DENOTS_INLINE PowerOfTwo(FloatV t) {
-    constexpr float limit = 30.0f, to_integer = 12582912.0f;  // 1.5 * 2^23 rounds to an integer in the low bits
+    constexpr float limit = 30.0f,
+                    to_integer = 12582912.0f;  // 1.5 * 2^23 rounds to an integer in the low bits
     t = min(splat(limit), max(splat(-limit), t));
     const FloatV shifted = t + to_integer, f = t - (shifted - to_integer), f2 = f * f;
     const FloatV low = fma(splat(0.240226497949915f), f, splat(0.693147187926564f));

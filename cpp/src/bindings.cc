@@ -72,8 +72,13 @@ class BoundMethod {
     expect(weights, "weights", {stages, stages});
     expect(error, "error", {stages});
     expect(dense, "dense", {stages});
-    method = {static_cast<int>(stages), order, static_cast<int>(dense.shape(1)), nodes.data(), weights.data(),
-              error.data(), dense.data()};
+    method = {static_cast<int>(stages),
+              order,
+              static_cast<int>(dense.shape(1)),
+              nodes.data(),
+              weights.data(),
+              error.data(),
+              dense.data()};
   }
 
   denots::Method method;
@@ -95,7 +100,8 @@ class BoundProblem {
                    weight_in, bias)) {
     const auto n = static_cast<std::int64_t>(start.shape(0)), H = static_cast<std::int64_t>(h0.shape(1));
     const auto C = static_cast<std::int64_t>(values.shape(1)), N = static_cast<std::int64_t>(times.shape(0));
-    const auto K = static_cast<std::int64_t>(queries.shape(1)), rows = static_cast<std::int64_t>(bias.shape(0));
+    const auto K = static_cast<std::int64_t>(queries.shape(1)),
+               rows = static_cast<std::int64_t>(bias.shape(0));
     if (field < 0 || field > 2) throw nb::value_error("no such field.");
     if (H < 1 || C < 1 || K < 1) throw nb::value_error("states, channels and queries must not be empty.");
     expect(offsets, "offsets", {n + 1});
@@ -108,9 +114,28 @@ class BoundProblem {
     expect(bias_hh, "bias_hh", {3 * H});
     expect(weight_in, "weight_in", {3 * H, C});
     expect(bias, "bias", {rows == 1 ? 1 : n, 3 * H});
-    problem = {static_cast<denots::Field>(field), method.method, rtol, atol, max_steps, n, C, H, K, rows,
-               offsets.data(), times.data(), values.data(), slopes.data(), start.data(), queries.data(),
-               positions.data(), h0.data(), weight_hh.data(), bias_hh.data(), weight_in.data(), bias.data()};
+    problem = {static_cast<denots::Field>(field),
+               method.method,
+               rtol,
+               atol,
+               max_steps,
+               n,
+               C,
+               H,
+               K,
+               rows,
+               offsets.data(),
+               times.data(),
+               values.data(),
+               slopes.data(),
+               start.data(),
+               queries.data(),
+               positions.data(),
+               h0.data(),
+               weight_hh.data(),
+               bias_hh.data(),
+               weight_in.data(),
+               bias.data()};
     knots_ = N;
     check_signal();
   }
@@ -119,15 +144,16 @@ class BoundProblem {
                               Integers rejected, Vector<double> reached, bool record, int threads) const {
     const std::int64_t n = problem.series;
     expect(states, "states", {n, problem.queries, problem.states});
-    for (const Integers* counts : {&status, &evaluations, &accepted, &rejected}) expect(*counts, "counts", {n});
+    for (const Integers* counts : {&status, &evaluations, &accepted, &rejected})
+      expect(*counts, "counts", {n});
     expect(reached, "reached", {n});
     std::unique_ptr<Tape> tape;
     if (record) tape = std::make_unique<Tape>(n, static_cast<std::size_t>(problem.states) * sizeof(Real));
     nb::gil_scoped_release release;
-    denots::solve<Real>(problem,
-                        {states.data(), status.data(), evaluations.data(), accepted.data(), rejected.data(),
-                         reached.data()},
-                        tape.get(), threads);
+    denots::solve<Real>(
+        problem,
+        {states.data(), status.data(), evaluations.data(), accepted.data(), rejected.data(), reached.data()},
+        tape.get(), threads);
     return tape;
   }
 
@@ -162,7 +188,8 @@ class BoundProblem {
       if (offsets[i + 1] <= offsets[i]) throw nb::value_error("offsets: every series has at least one knot.");
     if (offsets[n] > knots_) throw nb::value_error("offsets: must not point beyond the knots.");
     for (std::int64_t i = 0; i < n * K; ++i)
-      if (problem.positions[i] < 0 || problem.positions[i] >= K) throw nb::value_error("positions: outside 0 .. K - 1.");
+      if (problem.positions[i] < 0 || problem.positions[i] >= K)
+        throw nb::value_error("positions: outside 0 .. K - 1.");
   }
 
   std::shared_ptr<void> keep_;
@@ -182,20 +209,24 @@ void bind_solver(nb::module_& m, const char* name) {
            "queries"_a.noconvert(), "positions"_a.noconvert(), "h0"_a.noconvert(), "weight_hh"_a.noconvert(),
            "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert())
       .def("solve", &P::solve, nb::kw_only(), "states"_a.noconvert(), "status"_a.noconvert(),
-           "evaluations"_a.noconvert(), "accepted"_a.noconvert(), "rejected"_a.noconvert(), "reached"_a.noconvert(),
-           "record"_a, "threads"_a)
-      .def("pull_back", &P::pull_back, nb::kw_only(), "tape"_a, "states"_a.noconvert(), "status"_a.noconvert(),
-           "accepted"_a.noconvert(), "weight_hh"_a.noconvert(), "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(),
-           "bias"_a.noconvert(), "h0"_a.noconvert(), "threads"_a);
+           "evaluations"_a.noconvert(), "accepted"_a.noconvert(), "rejected"_a.noconvert(),
+           "reached"_a.noconvert(), "record"_a, "threads"_a)
+      .def("pull_back", &P::pull_back, nb::kw_only(), "tape"_a, "states"_a.noconvert(),
+           "status"_a.noconvert(), "accepted"_a.noconvert(), "weight_hh"_a.noconvert(),
+           "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert(), "h0"_a.noconvert(),
+           "threads"_a);
 }
 
 }  // namespace
 
 NB_MODULE(_native, m) {
+  // A solution that is still alive when Python ends holds its tape; that is no leak.
+  nb::set_leak_warnings(false);
   bind_splines<float>(m);
   bind_splines<double>(m);
   nb::class_<BoundMethod>(m, "Method")
-      .def(nb::init<int, Vector<const double>, Matrix<const double>, Vector<const double>, Matrix<const double>>(),
+      .def(nb::init<int, Vector<const double>, Matrix<const double>, Vector<const double>,
+                    Matrix<const double>>(),
            nb::kw_only(), "order"_a, "nodes"_a.noconvert(), "weights"_a.noconvert(), "error"_a.noconvert(),
            "dense"_a.noconvert());
   nb::class_<Tape>(m, "Tape").def_prop_ro("bytes", &Tape::bytes);

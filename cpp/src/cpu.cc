@@ -43,8 +43,8 @@ Target choose_target() {
   std::string known;
   for (const Target target : widest_first)
     if (supported(target)) known += std::string(known.empty() ? "" : ", ") + target_name(target);
-  throw std::invalid_argument("DENOTS_TARGET=" + std::string(wanted) + " cannot run on this CPU; choose one of " +
-                              known + ", or leave it unset.");
+  throw std::invalid_argument("DENOTS_TARGET=" + std::string(wanted) +
+                              " cannot run on this CPU; choose one of " + known + ", or leave it unset.");
 }
 
 }  // namespace denots

@@ -70,7 +70,9 @@ class Blocks {
   }
 
   std::int64_t count() const { return static_cast<std::int64_t>(members_.size()); }
-  const std::vector<std::int64_t>& operator[](std::int64_t i) const { return members_[static_cast<std::size_t>(i)]; }
+  const std::vector<std::int64_t>& operator[](std::int64_t i) const {
+    return members_[static_cast<std::size_t>(i)];
+  }
 
  private:
   std::vector<std::vector<std::int64_t>> members_;
@@ -97,7 +99,8 @@ void solve(const Problem<Real>& p, const Trajectory<Real>& found, Tape* tape, in
   Queue queue{order.data(), p.series, 0, false};
   TapeWriter writer{};
   if (tape != nullptr) writer = tape->writer();
-  const std::int64_t workers = std::min<std::int64_t>(threads, (p.series + kernels.lanes - 1) / kernels.lanes);
+  const std::int64_t workers =
+      std::min<std::int64_t>(threads, (p.series + kernels.lanes - 1) / kernels.lanes);
   const std::size_t each = whole_lines(kernels.forward_size(p));
   const Memory memory = allocate(each * static_cast<std::size_t>(std::max<std::int64_t>(1, workers)));
   run_workers(workers, [&](std::int64_t worker) {
@@ -120,7 +123,8 @@ void pull_back(const Problem<Real>& p, const Tape& tape, const Gradient<Real>& g
 
   const Memory packed = allocate(kernels.packed_size(p));
   kernels.pack(p, packed.get());
-  const std::size_t block_bytes = whole_lines(kernels.block_size(p)), each = whole_lines(kernels.reverse_size(p));
+  const std::size_t block_bytes = whole_lines(kernels.block_size(p)),
+                    each = whole_lines(kernels.reverse_size(p));
   const Blocks blocks(p.series, gradient.accepted, kernels.lanes, block_bytes);
   const std::int64_t workers = std::max<std::int64_t>(1, std::min<std::int64_t>(threads, blocks.count()));
   const Memory sums = allocate(block_bytes * static_cast<std::size_t>(blocks.count()));
@@ -138,7 +142,8 @@ void pull_back(const Problem<Real>& p, const Tape& tape, const Gradient<Real>& g
                       static_cast<std::int64_t>(blocks[block].size()), by_series, sums_of(block),
                       static_cast<char*>(memory.get()) + static_cast<std::size_t>(worker) * each);
   });
-  for (std::int64_t block = 0; block < blocks.count(); ++block) kernels.add_block(p, sums_of(block), gradient);
+  for (std::int64_t block = 0; block < blocks.count(); ++block)
+    kernels.add_block(p, sums_of(block), gradient);
   const std::vector<Real> total = sum_rows(p.series, drive, own.data());
   kernels.add_drive(p, total.data(), gradient);
   const std::vector<Real>& bias = p.bias_rows == 1 ? total : own;

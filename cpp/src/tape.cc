@@ -108,6 +108,8 @@ TapeChunk* const* Tape::last() const { return impl_->last.data(); }
 
 std::int64_t Tape::series() const { return static_cast<std::int64_t>(impl_->last.size()); }
 
-std::size_t Tape::bytes() const { return impl_->slabs.size() * slab_bytes + impl_->large.size() * impl_->chunk_bytes; }
+std::size_t Tape::bytes() const {
+  return impl_->slabs.size() * slab_bytes + impl_->large.size() * impl_->chunk_bytes;
+}
 
 }  // namespace denots

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from denots.data import Series, SeriesSet
     from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor
     from denots.estimators import load_estimator as load
-    from denots.ode import Solution, solve
+    from denots.ode.solution import Solution
+    from denots.ode.solve import solve
 
 __version__ = "0.1.0"
 

@@ -25,8 +25,8 @@ struct Kernels {
   std::size_t (*packed_size)(const Problem<Real>& problem);
   void (*pack)(const Problem<Real>& problem, void* packed);
   std::size_t (*forward_size)(const Problem<Real>& problem);
-  void (*forward)(const Problem<Real>& problem, const void* packed, const Trajectory<Real>& found, Queue* queue,
-                  const TapeWriter* tape, void* memory);
+  void (*forward)(const Problem<Real>& problem, const void* packed, const Trajectory<Real>& found,
+                  Queue* queue, const TapeWriter* tape, void* memory);
   std::size_t (*reverse_size)(const Problem<Real>& problem);
   std::size_t (*block_size)(const Problem<Real>& problem);
   void (*reverse)(const Problem<Real>& problem, const void* packed, TapeChunk* const* tape,

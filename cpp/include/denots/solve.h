@@ -18,10 +18,11 @@ constexpr int max_stages = 7;
 // new state, so that it is the first stage of the next step.
 struct Method {
   int stages, order, powers;
-  const double* nodes;   // [stages]
-  const double* weights; // [stages, stages]; row s leads to the input of stage s, the last one to the new state
-  const double* error;   // [stages]
-  const double* dense;   // [stages, powers]: weight of stage i at fraction u is sum_p dense[i, p] u^(p + 1)
+  const double* nodes;  // [stages]
+  const double*
+      weights;  // [stages, stages]; row s leads to the input of stage s, the last one to the new state
+  const double* error;  // [stages]
+  const double* dense;  // [stages, powers]: weight of stage i at fraction u is sum_p dense[i, p] u^(p + 1)
 };
 
 // Series i owns the knots offsets[i] .. offsets[i + 1] of the signal. Query times of a series
@@ -34,12 +35,12 @@ struct Problem {
   std::int64_t max_steps;
   std::int64_t series, channels, states, queries, bias_rows;
   const std::int64_t* offsets;
-  const double* times;            // [knots]
-  const Real *values, *slopes;    // [knots, channels]
-  const double* start;            // [series]
-  const double* query_times;      // [series, queries]
-  const std::int64_t* positions;  // [series, queries]
-  const Real* h0;                 // [series, states]
+  const double* times;              // [knots]
+  const Real *values, *slopes;      // [knots, channels]
+  const double* start;              // [series]
+  const double* query_times;        // [series, queries]
+  const std::int64_t* positions;    // [series, queries]
+  const Real* h0;                   // [series, states]
   const Real *weight_hh, *bias_hh;  // [drive, states], [drive]
   const Real* weight_in;            // [drive, channels]
   const Real* bias;                 // [bias_rows, drive]; one row serves all series
