@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, mse_loss
 
 from denots.errors import InvalidOption
+from denots.rowwise import linear_rows
 
 
 class Readout(nn.Module, abc.ABC):
@@ -26,7 +27,7 @@ class Readout(nn.Module, abc.ABC):
 
     def forward(self, states: Float[Tensor, "B K H"]) -> Tensor:
         """Raw outputs, one row for each series [B, outputs]."""
-        return self.head(states[:, -1])
+        return linear_rows(states[:, -1], self.head.weight, self.head.bias)
 
     def balance(self, target: Tensor) -> None:
         """Let rare targets weigh as much as common ones, where the task knows classes."""
@@ -95,7 +96,7 @@ class Forecast(_Scaled):
         super().calibrate(target[..., :-1])
 
     def forward(self, states: Float[Tensor, "B K H"]) -> Tensor:
-        return self.head(states)
+        return linear_rows(states, self.head.weight, self.head.bias)
 
     def loss(self, outputs: Tensor, target: Tensor) -> Tensor:
         truth = self.scaled(target[..., :-1], outputs)

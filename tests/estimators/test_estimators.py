@@ -145,11 +145,20 @@ def test_depth_auto_keeps_the_depth_with_the_best_validation_metric() -> None:
     assert model.validation_score_ == model.depth_scores_[model.depth_]
 
 
-def test_a_series_is_predicted_alike_alone_and_among_others(regressor: DeNOTSRegressor) -> None:
-    series = waves(9, seed=4)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_series_is_predicted_alike_alone_and_among_others_to_the_last_bit(
+    regressor: DeNOTSRegressor, threads: int
+) -> None:
+    series = waves(40, seed=4)
     together = regressor.predict(series)
-    alone = np.concatenate([regressor.predict(series.select([row])) for row in range(9)])
-    np.testing.assert_array_equal(alone, together)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for size in (1, 2, 7, 16):
+            parts = [regressor.predict(series.select(rows)) for rows in np.split(np.arange(40), range(size, 40, size))]
+            np.testing.assert_array_equal(np.concatenate(parts), together)
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_channels_are_recognised_by_name(regressor: DeNOTSRegressor) -> None:

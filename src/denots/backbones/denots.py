@@ -18,6 +18,7 @@ from denots.ode.solve import Backend, solve
 from denots.paths import PATHS
 from denots.paths.path import Path
 from denots.registry import lookup
+from denots.rowwise import linear_rows
 
 
 @dataclass(frozen=True)
@@ -155,9 +156,9 @@ class DeNOTS(Backbone):
         h0 = path.values.new_zeros(len(path), self.state_size)
         if self.from_first is not None:
             start = fold(self.from_first.weight, self.from_first.bias, factor, offset, path.present)
-            h0 = h0 + start(path.value(path.t0), torch.arange(len(path)))
+            h0 = h0 + linear_rows(path.value(path.t0), start.weight, start.bias)
         if self.from_static is not None:
-            h0 = h0 + self.from_static(inputs.static)
+            h0 = h0 + linear_rows(inputs.static, self.from_static.weight, self.from_static.bias)
         return h0
 
 

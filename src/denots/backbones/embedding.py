@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
 
 from denots.ode.input_map import InputMap
+from denots.rowwise import linear_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +95,8 @@ def fold(
     count: that is why each series has its own bias.
     """
     split = weight.reshape(len(weight), *factor.shape)
-    offsets = torch.einsum("gce,ce->cg", split, offset)
+    offsets = torch.einsum("gce,ce->gc", split, offset)
     return InputMap(
         weight=torch.einsum("gce,ce->gc", split, factor),
-        bias=bias + present.to(weight.dtype) @ offsets,
+        bias=linear_rows(present.to(weight.dtype), offsets, bias),
     )

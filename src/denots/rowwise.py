@@ -1,0 +1,12 @@
+"""A linear map whose result for a row does not depend on the other rows, to the last bit.
+
+Matrix libraries choose their summation order by the shape of the whole batch, so a series would
+get other last bits in another batch. These maps are small; summing each row by itself costs little.
+"""
+
+from jaxtyping import Float
+from torch import Tensor
+
+
+def linear_rows(x: Float[Tensor, "*B C"], weight: Float[Tensor, "G C"], bias: Tensor) -> Float[Tensor, "*B G"]:
+    return (x.unsqueeze(-2) * weight).sum(dim=-1) + bias
