@@ -254,6 +254,8 @@ class TestFolder:
         y = np.where(series.target > 2.5, "fast", "slow") if kind is DeNOTSClassifier else series.target
         model = kind(**FAST).fit(series, y)
         model.save(tmp_path / "model")
+        curve = (tmp_path / "model" / "curve.csv").read_text().splitlines()
+        assert len(curve) == 1 + len(model.history_.rows)
         loaded = denots.load(tmp_path / "model")
         assert type(loaded) is kind
         if kind is DeNOTSForecaster:

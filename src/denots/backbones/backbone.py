@@ -2,7 +2,7 @@
 
 import abc
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol
 
 from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ class Inputs(Protocol):
 
     def __len__(self) -> int: ...
 
-    def select(self, rows: Int[Tensor, " B"]) -> Self: ...
+    def select(self, rows: Int[Tensor, " B"]) -> "Inputs": ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

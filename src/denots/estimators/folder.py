@@ -46,6 +46,9 @@ def save_estimator(estimator: SeriesEstimator, folder: Path) -> None:
     try:
         (fresh / "weights.safetensors").write_bytes(weights)
         (fresh / "model.json").write_text(json.dumps(description, indent=1) + "\n")
+        history = getattr(estimator, "history_", None)
+        if history is not None:
+            history.write_csv(fresh / "curve.csv")
         if folder.exists():
             shutil.rmtree(folder)
         os.replace(fresh, folder)

@@ -36,6 +36,12 @@ class History:
     def best(self) -> dict[str, float]:
         return max(self.rows, key=lambda row: row["val_metric"])
 
+    def write_csv(self, file: Path) -> None:
+        with file.open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, fieldnames=list(self.rows[0]))
+            writer.writeheader()
+            writer.writerows(self.rows)
+
     @property
     def seconds(self) -> float:
         return sum(row["seconds"] for row in self.rows)
@@ -86,10 +92,7 @@ class Journal(Checkpoint):
         trainer.save_checkpoint(fresh)
         os.replace(fresh, self.folder / CHECKPOINT)
         fresh = self.folder / f"{CURVE}.new"
-        with fresh.open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(self.rows[0]))
-            writer.writeheader()
-            writer.writerows(self.rows)
+        History(self.rows).write_csv(fresh)
         os.replace(fresh, self.folder / CURVE)
 
 
