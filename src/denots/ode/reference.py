@@ -5,6 +5,8 @@ under way; finished and failed rows cost nothing and influence nobody. Gradients
 the accepted steps, with step sizes as constants.
 """
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -16,49 +18,29 @@ from denots.ode.solution import Solution, Status
 from denots.paths.path import Path
 
 
-def solve_reference(
-    field: VectorField,
-    path: Path,
-    h0: Tensor,
-    *,
-    queries: Tensor,
-    table: Tableau,
-    rtol: float,
-    atol: float,
-    max_steps: int,
-    fixed_step: float | None,
-    input_map: InputMap | None,
-) -> Solution:
-    return _Run(field, path, h0, queries, table, rtol, atol, max_steps, fixed_step, input_map).solve()
+@dataclass(kw_only=True, eq=False)
+class ReferenceRun:
+    """One solve and its changing state: one entry a series in every tensor."""
 
+    field: VectorField
+    path: Path
+    h: Tensor  # the initial states, then the current ones
+    queries: Tensor
+    table: Tableau
+    rtol: float
+    atol: float
+    max_steps: int
+    fixed_step: float | None
+    input_map: InputMap | None
 
-class _Run:
-    """The changing state of one solve: one entry a series in every tensor."""
-
-    def __init__(
-        self,
-        field: VectorField,
-        path: Path,
-        h0: Tensor,
-        queries: Tensor,
-        table: Tableau,
-        rtol: float,
-        atol: float,
-        max_steps: int,
-        fixed_step: float | None,
-        input_map: InputMap | None,
-    ) -> None:
-        self.field, self.path, self.input_map, self.table = field, path, input_map, table
-        self.rtol, self.atol, self.max_steps, self.fixed_step = rtol, atol, max_steps, fixed_step
-        self.queries, self.end = queries, queries.amax(dim=1)
-        n = len(h0)
-        self.h, self.t = h0, path.t0.clone()
+    def __post_init__(self) -> None:
+        n = len(self.h)
+        self.t, self.end = self.path.t0.clone(), self.queries.amax(dim=1)
+        self.k, self.dt = torch.zeros_like(self.h), torch.zeros_like(self.t)
         self.status = torch.full((n,), Status.OK, dtype=torch.int64)
         self.evaluations, self.accepted, self.rejected = (torch.zeros(n, dtype=torch.int64) for _ in range(3))
         self.running = self.t < self.end
         self.found: list[tuple[Tensor, Tensor, Tensor]] = []  # (series, query, state) of each answered query
-        self.k = torch.zeros_like(h0)
-        self.dt = torch.zeros_like(self.t)
 
     def solve(self) -> Solution:
         self._start()

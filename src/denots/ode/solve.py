@@ -10,7 +10,7 @@ from denots.errors import InvalidOption, NativeUnavailable
 from denots.fields.field import AffineInputField, VectorField
 from denots.ode.input_map import InputMap
 from denots.ode.native import solve_native, unsupported
-from denots.ode.reference import solve_reference
+from denots.ode.reference import ReferenceRun
 from denots.ode.runge_kutta import METHODS, Tableau
 from denots.ode.solution import Solution
 from denots.paths.path import Path
@@ -64,10 +64,10 @@ def solve(
             max_steps=max_steps,
             input_map=input_map,
         )
-    return solve_reference(
-        field,
-        path,
-        h0,
+    run = ReferenceRun(
+        field=field,
+        path=path,
+        h=h0,
         queries=queries,
         table=table,
         rtol=rtol,
@@ -76,6 +76,7 @@ def solve(
         fixed_step=step,
         input_map=input_map,
     )
+    return run.solve()
 
 
 def _check_options(table: Tableau, method: str, rtol: float, atol: float, max_steps: int, step: float | None) -> None:
