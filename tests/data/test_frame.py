@@ -4,7 +4,6 @@ import math
 import random
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -19,22 +18,11 @@ from hypothesis import strategies as st
 
 from denots.data import SeriesSet
 from denots.data.frame import read_frame
-from denots.errors import InvalidSeries, InvalidTable, InvalidTarget, UnknownName
+from denots.errors import InvalidTable
 
-Maker = Callable[[dict[str, Any]], Any]
+from frames import Maker, both_libraries, wide
+
 Ragged = list[tuple[Any, list[float], list[list[float]]]]
-
-both_libraries = pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-
-
-def wide() -> dict[str, list[Any]]:
-    """Two interleaving patients; every test that needs a fault changes one cell or column."""
-    return {
-        "patient": ["b", "a", "b", "a", "b"],
-        "hour": [0.0, 5.0, 1.5, 7.0, 4.0],
-        "hr": [80.0, 61.0, None, 62.5, 84.0],
-        "bp": [None, 120.0, 118.0, None, None],
-    }
 
 
 @st.composite
@@ -266,178 +254,6 @@ def test_values_read_a_table_as_wide_even_if_its_columns_are_named_like_a_long_o
 def test_fixed_channels_reorder_a_wide_table_and_leave_other_columns_out(make: Maker) -> None:
     read = read_frame(make(wide() | {"note": ["x"] * 5}), id="patient", time="hour", channels=("bp", "hr"))
     assert read.channels == ("bp", "hr")
-
-
-def test_a_wide_table_that_lacks_a_channel_names_missing_and_unexpected() -> None:
-    with pytest.raises(InvalidTable, match=r"missing: 'spo2'; unexpected: 'bp'"):
-        read_frame(pd.DataFrame(wide()), id="patient", time="hour", channels=("hr", "spo2"))
-    with pytest.raises(InvalidTable, match=r"missing: none; unexpected: 'bp'"):
-        read_frame(pd.DataFrame(wide()), id="patient", time="hour", values=["hr", "bp"], channels=("hr",))
-    with pytest.raises(InvalidTable, match=r"missing: 'bp'; unexpected: none"):
-        read_frame(pd.DataFrame(wide()), id="patient", time="hour", values=["hr"], channels=("hr", "bp"))
-
-
-def test_a_long_table_may_lack_a_variable_but_not_bring_a_new_one() -> None:
-    frame = pd.DataFrame({"id": "a", "t": [0, 1], "variable": ["hr", "hr"], "value": [1.0, 2.0]})
-    read = read_frame(frame, id="id", time="t", channels=("bp", "hr"))
-    np.testing.assert_array_equal(read.values, [[np.nan, 1.0], [np.nan, 2.0]])
-    with pytest.raises(UnknownName, match=r"column 'variable'.*'hr'.*Did you mean 'hr2'"):
-        read_frame(frame, id="id", time="t", channels=("hr2",))
-
-
-@both_libraries
-def test_two_values_at_one_time_name_series_variable_time_and_both(make: Maker) -> None:
-    frame = make({"id": ["a", "b", "b"], "t": [0.0, 2.5, 2.5], "variable": ["hr"] * 3, "value": [1.0, 60.0, 61.0]})
-    with pytest.raises(InvalidTable, match=r"series 'b': variable 'hr' .* 2\.5, 60\.0 in row 1 and 61\.0 in row 2"):
-        read_frame(frame, id="id", time="t")
-
-
-def test_half_a_long_form_is_refused() -> None:
-    frame = pd.DataFrame({"id": "a", "t": [0, 1], "item": ["hr", "hr"], "v": [1.0, 2.0]})
-    with pytest.raises(InvalidTable, match=r"both variable=\.\.\. and value=\.\.\."):
-        read_frame(frame, id="id", time="t", variable="item")
-    with pytest.raises(InvalidTable, match=r"both variable=\.\.\. and value=\.\.\."):
-        read_frame(frame, id="id", time="t", variable="item", value="v", values=[])
-
-
-def test_a_nameless_or_dated_variable_is_refused_with_its_row() -> None:
-    frame = pd.DataFrame({"id": "a", "t": [0, 1], "variable": ["hr", None], "value": [1.0, 2.0]})
-    with pytest.raises(InvalidTable, match=r"row 1 names no variable in column 'variable'"):
-        read_frame(frame, id="id", time="t")
-    dated = frame.assign(variable=pd.Timestamp("2024-01-01"))
-    with pytest.raises(InvalidTable, match=r"variable column 'variable' holds dates .*2024"):
-        read_frame(dated, id="id", time="t")
-
-
-@both_libraries
-def test_unsorted_times_name_the_series_and_both_stamps(make: Maker) -> None:
-    table = wide() | {"hour": [0.0, 7.0, 1.5, 5.0, 4.0]}
-    with pytest.raises(InvalidSeries, match=r"series 'a'.* 7\.0 in row 1 .* 5\.0 in row 3\. Sort"):
-        read_frame(make(table), id="patient", time="hour")
-
-
-@both_libraries
-def test_duplicate_times_name_the_series_and_ask_to_merge(make: Maker) -> None:
-    table = wide() | {"hour": [0.0, 5.0, 1.5, 5.0, 4.0]}
-    with pytest.raises(InvalidSeries, match=r"series 'a'.* 5\.0 in row 1 .* 5\.0 in row 3\. Merge"):
-        read_frame(make(table), id="patient", time="hour")
-
-
-@both_libraries
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"patient": ["b", "a", None, "a", "b"]}, r"row 2 has no id in column 'patient'"),
-        ({"patient": ["b", "a", "", "a", "b"]}, r"row 2 has no id in column 'patient'"),
-        ({"patient": [1, 2, None, 2, 1]}, r"row 2 has no id in column 'patient'"),
-        ({"patient": [1.5, 2.0, 1.5, 2.0, 1.5]}, r"id column 'patient' holds float64 \(1\.5 in row 0\)"),
-        ({"patient": [True] * 5}, r"id column 'patient' holds true or false"),
-        ({"hour": [0.0, 5.0, None, 7.0, 4.0]}, r"series 'b', row 2 has no value in column 'hour'"),
-        ({"hour": [True] * 5}, r"column 'hour' holds true or false"),
-        ({"hour": [0, 5, 1, 7, 2**60]}, r"column 'hour' holds integers up to 1152921504606846976"),
-        ({"ward": ["icu", "er", "er", "er", "er"]}, r"'ward' holds text \('icu' in row 0\).*values=\[\.\.\.\].*drop"),
-        ({"lab": ["1", "2.5", "NA", "n/a", "3"]}, r"'lab' holds text \('n/a' in row 3\)"),
-        ({"lab": ["1", "2.5", None, "2", "3"]}, r"'lab' holds numbers written as text \('1' in row 0\)"),
-        ({"Unnamed: 0": [0, 1, 2, 3, 4]}, r"'Unnamed: 0' looks like row numbers.*values=\[\.\.\.\]"),
-    ],
-)
-def test_a_bad_column_is_named_with_row_and_value(make: Maker, change: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidTable, match=words):
-        read_frame(make(wide() | change), id="patient", time="hour")
-
-
-def test_complex_numbers_are_no_channel() -> None:
-    with pytest.raises(InvalidTable, match=r"'z' holds complex128 cells \(\(?1\+2j\)? in row 0\)"):
-        read_frame(pd.DataFrame(wide() | {"z": 1 + 2j}), id="patient", time="hour")
-
-
-def test_text_in_a_named_channel_names_column_row_and_value() -> None:
-    for cells in (["1", "2", "n/a", "4", "5"], [1.0, 2.0, "n/a", 4.0, 5.0]):
-        with pytest.raises(InvalidTable, match=r"value column 'lab' is not numeric: .*'n/a' in row 2"):
-            read_frame(pd.DataFrame(wide() | {"lab": cells}), id="patient", time="hour", values=["hr", "lab"])
-
-
-@both_libraries
-def test_infinite_values_are_refused(make: Maker) -> None:
-    with pytest.raises(InvalidSeries, match=r"series 'b': channel 'hr' is inf at time 4\.0"):
-        read_frame(make(wide() | {"hr": [1.0, 1.0, 1.0, 1.0, math.inf]}), id="patient", time="hour")
-
-
-@both_libraries
-@pytest.mark.parametrize(
-    ("cells", "words"),
-    [
-        ([1, 2, 1, 3, 1], r"series 'a': column 'y' .* 2 in row 1 and 3 in row 3"),
-        (["u", "v", "u", "w", "u"], r"series 'a': column 'y' .* 'v' in row 1 and 'w' in row 3"),
-        ([1.0, None, 1.0, None, 1.0], r"series 'a' has no target in column 'y' \(row 1\)"),
-        (["u", "v", "u", None, "u"], r"series 'a' has no target in column 'y' \(row 3\)"),
-        ([math.inf, 1.0, math.inf, 1.0, math.inf], r"series 'b': target 'y' is inf"),
-        ([pd.Timestamp("2024-01-01")] * 5, r"target column 'y' holds dates \(2024-01-01"),
-    ],
-)
-def test_a_bad_target_names_the_series(make: Maker, cells: list[Any], words: str) -> None:
-    with pytest.raises(InvalidTarget, match=words):
-        read_frame(make(wide() | {"y": cells}), id="patient", time="hour", target="y")
-
-
-def test_a_target_of_mixed_types_is_refused() -> None:
-    with pytest.raises(InvalidTarget, match=r"target column 'y' holds object cells \('u' in row 0\)"):
-        read_frame(pd.DataFrame(wide() | {"y": ["u", 1, "u", 1, "u"]}), id="patient", time="hour", target="y")
-
-
-@both_libraries
-@pytest.mark.parametrize(
-    ("cells", "words"),
-    [
-        ([1, 2, 1, 3, 1], r"series 'a': column 'age' .* 2 in row 1 and 3 in row 3"),
-        ([1.0, 2.0, 1.0, None, 1.0], r"series 'a': column 'age' .* 2\.0 in row 1 and nan in row 3"),
-        (["f", "m", "f", "m", "f"], r"static column 'age' is not numeric: it holds text \('f' in row 0\).*encode"),
-    ],
-)
-def test_a_bad_static_column_is_named(make: Maker, cells: list[Any], words: str) -> None:
-    with pytest.raises(InvalidTable, match=words):
-        read_frame(make(wide() | {"age": cells}), id="patient", time="hour", static=["age"])
-
-
-@both_libraries
-@pytest.mark.parametrize("role", ["id", "time", "target", "static", "values", "start", "variable", "value"])
-def test_a_missing_column_offers_the_nearest_name(make: Maker, role: str) -> None:
-    with pytest.raises(UnknownName, match=rf"unknown {role} column 'hours'\. Did you mean 'hour'"):
-        read_frame(make(wide()), **({"id": "patient", "time": "hour"} | {role: "hours"}))
-
-
-def test_an_id_in_the_index_asks_for_reset_index() -> None:
-    with pytest.raises(InvalidTable, match=r"id column 'patient' is the index.*reset_index"):
-        read_frame(pd.DataFrame(wide()).set_index("patient"), id="patient", time="hour")
-
-
-def test_a_column_has_one_role() -> None:
-    with pytest.raises(InvalidTable, match=r"column 'hr' is named as target and as values"):
-        read_frame(pd.DataFrame(wide()), id="patient", time="hour", target="hr", values=["hr", "bp"])
-
-
-def test_repeated_column_names_are_refused() -> None:
-    frame = pd.DataFrame([[1, 0, 2, 3]], columns=["id", "t", "x", "x"])
-    with pytest.raises(InvalidTable, match=r"column names repeat: 'x'"):
-        read_frame(frame, id="id", time="t")
-
-
-@both_libraries
-def test_an_empty_table_is_refused(make: Maker) -> None:
-    with pytest.raises(InvalidTable, match="no rows"):
-        read_frame(make({"id": [], "t": [], "x": []}), id="id", time="t")
-
-
-def test_a_table_without_channels_is_refused() -> None:
-    with pytest.raises(InvalidTable, match=r"no column is left for the channels.*'id', 't'"):
-        read_frame(pd.DataFrame({"id": [1], "t": [0]}), id="id", time="t")
-
-
-def test_what_is_no_table_is_refused() -> None:
-    with pytest.raises(InvalidTable, match="pandas or polars DataFrame, found dict"):
-        read_frame(wide(), id="patient", time="hour")  # type: ignore[arg-type]
-    with pytest.raises(InvalidTable, match="collect"):
-        read_frame(pl.LazyFrame(wide()), id="patient", time="hour")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
