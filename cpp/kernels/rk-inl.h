@@ -78,7 +78,8 @@ DENOTS_INLINE auto with_count(int count, Work work) {
   }
 }
 
-// out = base + factor * sum of weighted stages, the factor being one number a lane.
+// out = base + factor * (sum of weighted stages), the factor being one number a lane. In this order
+// slopes near the end of the number range overflow however small the step, and the series fails.
 template <class Real>
 __attribute__((noinline)) void combine(const Terms<Real>& terms, std::int64_t rows,
                                        typename Simd<Real>::V factor, const Real* base, const Real* stages,
@@ -91,14 +92,14 @@ __attribute__((noinline)) void combine(const Terms<Real>& terms, std::int64_t ro
     const Real* from[N];
 #pragma GCC unroll 8
     for (int i = 0; i < N; ++i) {
-      weight[i] = factor * terms.weight[i];
+      weight[i] = splat(terms.weight[i]);
       from[i] = stages + terms.stage[i] * stride;
     }
     for (std::int64_t at = 0; at < rows * lanes; at += lanes) {
-      V sum = load(base + at);
+      V sum = weight[0] * load(from[0] + at);
 #pragma GCC unroll 8
-      for (int i = 0; i < N; ++i) sum = fma(weight[i], load(from[i] + at), sum);
-      store(out + at, sum);
+      for (int i = 1; i < N; ++i) sum = fma(weight[i], load(from[i] + at), sum);
+      store(out + at, fma(factor, sum, load(base + at)));
     }
   });
 }
@@ -118,16 +119,16 @@ __attribute__((noinline)) typename Simd<Real>::V squared_error(const Terms<Real>
     const Real* from[N];
 #pragma GCC unroll 8
     for (int i = 0; i < N; ++i) {
-      weight[i] = dt * terms.weight[i];
+      weight[i] = splat(terms.weight[i]);
       from[i] = stages + terms.stage[i] * stride;
     }
     V sum = {}, finite = {};
     for (std::int64_t at = 0; at < rows * lanes; at += lanes) {
-      V error = {};
+      V error = weight[0] * load(from[0] + at);
 #pragma GCC unroll 8
-      for (int i = 0; i < N; ++i) error = fma(weight[i], load(from[i] + at), error);
+      for (int i = 1; i < N; ++i) error = fma(weight[i], load(from[i] + at), error);
       const V before = load(h + at), after = load(y + at);
-      const V scaled = error / fma(relative, max(abs(before), abs(after)), absolute);
+      const V scaled = dt * error / fma(relative, max(abs(before), abs(after)), absolute);
       sum = fma(scaled, scaled, sum);
       finite = fma(after, V{}, finite);
     }

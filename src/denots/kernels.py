@@ -1,7 +1,7 @@
 """The native extension, behind ordinary functions of arrays and tensors."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -10,8 +10,6 @@ from torch import Tensor
 from denots import _native
 from denots.errors import NativeUnavailable
 from denots.shapes import FloatArray, IntArray
-
-Table: TypeAlias = Sequence[float] | Sequence[Sequence[float]]
 
 _SPLINES = {"natural_cubic": 0, "causal_hermite": 1, "linear": 2}
 _TARGETS = ("baseline", "avx2", "avx512")
@@ -52,20 +50,16 @@ def targets() -> list[str]:
     return [name for i, name in enumerate(_TARGETS) if _native.supported(i)]
 
 
-def method(order: int, nodes: Table, weights: Table, error: Table, dense: Table) -> Any:
-    """A Runge-Kutta method for the solver; it must reuse its last stage."""
-    tables = {"nodes": nodes, "weights": weights, "error": error, "dense": dense}
-    return _native.Method(order=order, **{name: np.array(table, dtype=np.float64) for name, table in tables.items()})
-
-
-def problem(dtype: torch.dtype, *, bias: Tensor, **arguments: Any) -> Any:
+def problem(dtype: torch.dtype, *, order: int, tables: Mapping[str, FloatArray], bias: Tensor, **others: Any) -> Any:
     """Everything a solve reads, as one native object that holds on to its arrays.
 
-    A bias without a series axis serves all series.
+    `tables` are those of a Runge-Kutta method that reuses its last stage: nodes, weights, error
+    and dense. A bias without a series axis serves all series.
     """
     target()
-    arguments["bias"] = bias if bias.ndim == 2 else bias[None]
-    return _PROBLEMS[dtype](**_arrays(arguments))
+    method = _native.Method(order=order, **tables)
+    bias = bias if bias.ndim == 2 else bias[None]
+    return _PROBLEMS[dtype](method=method, **_arrays({"bias": bias, **others}))
 
 
 def solve(problem: Any, *, record: bool, **found: Tensor) -> Any:

@@ -15,9 +15,11 @@ namespace denots {
 template <class Work>
 void run_workers(std::int64_t workers, Work work) {
   std::vector<std::thread> others;
+  others.reserve(static_cast<std::size_t>(std::max<std::int64_t>(1, workers)));
   try {
     for (std::int64_t k = 1; k < workers; ++k) others.emplace_back(work, k);
   } catch (const std::system_error&) {
+    // The threads that did start, and this one, take the rest from the queue.
   }
   work(std::int64_t{0});
   for (auto& thread : others) thread.join();

@@ -7,6 +7,7 @@ backend. They can be taken once: there is no gradient of the gradient.
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -18,6 +19,7 @@ from denots.ode.input_map import InputMap
 from denots.ode.runge_kutta import METHODS
 from denots.ode.solution import Solution
 from denots.paths.path import Path
+from denots.shapes import FloatArray
 
 _FIELDS: dict[type[VectorField], int] = {NoFeedbackGRU: 0, SyncFeedbackGRU: 1, AntiFeedbackGRU: 2}
 MAX_STATES = 512
@@ -46,11 +48,15 @@ def unsupported(field: VectorField, path: Path, h0: Tensor, method: str) -> str 
 
 
 @cache
-def _method(name: str) -> Any:
-    table = METHODS[name]
+def _tables(method: str) -> dict[str, FloatArray]:
+    table = METHODS[method]
     stages = len(table.nodes)
-    weights = [row + (0.0,) * (stages - len(row)) for row in table.stages]
-    return kernels.method(table.order, table.nodes, weights, table.error or (), table.dense)
+    return {
+        "nodes": np.array(table.nodes),
+        "weights": np.array([row + (0.0,) * (stages - len(row)) for row in table.stages]),
+        "error": np.array(table.error),
+        "dense": np.array(table.dense),
+    }
 
 
 class _FusedSolve(torch.autograd.Function):
@@ -124,7 +130,8 @@ def solve_native(
         queries, positions = queries.sort(dim=1, stable=True)
     fixed = {
         "field": _FIELDS[type(field)],
-        "method": _method(method),
+        "order": METHODS[method].order,
+        "tables": _tables(method),
         "rtol": rtol,
         "atol": atol,
         "max_steps": max_steps,
