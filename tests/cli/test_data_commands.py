@@ -80,7 +80,7 @@ def test_info_tells_versions_extension_and_home(run: Run, monkeypatch: pytest.Mo
 
     monkeypatch.setenv("DENOTS_HOME", str(tmp_path))
     shown = run("info").stdout
-    for words in (denots.__version__, f"torch {torch.__version__}", "loaded, _native", str(tmp_path)):
+    for words in (denots.__version__, f"torch {torch.__version__}", "AntiFeedbackGRU", "DENOTS_TARGET", str(tmp_path)):
         assert words in shown
 
 

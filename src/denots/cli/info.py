@@ -4,7 +4,6 @@ import os
 import platform
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import denots
 from denots.cli.messages import show_facts
@@ -35,11 +34,15 @@ def info() -> None:
 
 
 def _native() -> str:
+    """The CPU target in use, the others that could be, and what has a fused kernel."""
     try:
         kernels = import_module("denots.kernels")
     except ImportError as error:
         return f"not loaded: {error}"
-    return f"loaded, {Path(kernels._native.__file__).name}"
+    native = import_module("denots.ode.native")
+    fields = ", ".join(kind.__name__ for kind in native.FIELDS)
+    able = ", ".join(kernels.targets())
+    return f"{kernels.target()} (this processor can run {able}; DENOTS_TARGET forces one); fused solver for {fields}"
 
 
 def _version(name: str) -> str:

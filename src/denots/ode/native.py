@@ -21,14 +21,14 @@ from denots.ode.solution import Solution
 from denots.paths.path import Path
 from denots.shapes import FloatArray
 
-_FIELDS: dict[type[VectorField], int] = {NoFeedbackGRU: 0, SyncFeedbackGRU: 1, AntiFeedbackGRU: 2}
+FIELDS: dict[type[VectorField], int] = {NoFeedbackGRU: 0, SyncFeedbackGRU: 1, AntiFeedbackGRU: 2}
 MAX_STATES = 512
 
 
 def unsupported(field: VectorField, path: Path, h0: Tensor, method: str) -> str | None:
     """Why the fused kernels cannot do this work, or None when they can."""
     table = METHODS[method]
-    if type(field) not in _FIELDS:
+    if type(field) not in FIELDS:
         return f"{type(field).__name__} has no kernel"
     if table.error is None or not table.reuses_last:
         return f"method {method!r} has no kernel"
@@ -129,7 +129,7 @@ def solve_native(
     if queries.shape[1] > 1:
         queries, positions = queries.sort(dim=1, stable=True)
     fixed = {
-        "field": _FIELDS[type(field)],
+        "field": FIELDS[type(field)],
         "order": METHODS[method].order,
         "tables": _tables(method),
         "rtol": rtol,
