@@ -225,6 +225,5 @@ def test_bad_options_are_named(options, message: str) -> None:
 def test_unknown_fields_and_paths_offer_the_nearest() -> None:
     with pytest.raises(UnknownName, match="'anti'"):
         DeNOTS(DeNOTSConfig(field="ante"), 2)
-    model = DeNOTS(DeNOTSConfig(path="natural"), 3)
     with pytest.raises(UnknownName, match="natural-cubic"):
-        model.prepare(gappy_series())
+        DeNOTS(DeNOTSConfig(path="natural"), 3)

@@ -48,7 +48,7 @@ def test_text_in_a_numeric_column_is_shown_with_its_row(visits: Path, run: Run, 
     ("options", "advice"),
     [
         (["--channels", "pulse"], "--time-unit 's', 'min', 'h', 'd'"),
-        ([], "Name the channels with --channels a,b"),
+        ([], "name the channels with --channels a,b"),
         (["--variable", "pulse"], "both --variable and --value"),
     ],
 )
@@ -186,3 +186,10 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_work(
     absent = tmp_path / "absent.csv"
     assert words in told(run("predict", clinic / "classifier", absent, "-o", tmp_path / name, code=1))
     assert words in told(run("data", "export", "bump", "-o", tmp_path / name, code=1))
+
+
+def test_predictions_never_replace_the_table_they_are_made_from(clinic: Path, new: Path, run: Run) -> None:
+    before = new.read_text()
+    line = told(run("predict", clinic / "classifier", new, "-o", new.parent / "." / new.name, code=2))
+    assert "give another name" in line
+    assert new.read_text() == before

@@ -231,7 +231,7 @@ def test_fit_tells_what_it_did_and_leaves_nothing_but_the_model(visits: Path, ru
     assert lines["channels"] == f"pulse, temperature ({missing:.1%} of the values missing)"
     assert lines["depth"] == "2"
     score = json.loads((tmp_path / "m" / "model.json").read_text())["learnt"]["validation_score_"]
-    assert lines["validation AUROC"] == f"{score:.4f}"
+    assert lines["validation AUROC"] == f"{score:.4f}, on 2 series"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "visits.csv"]
     assert result.stderr == ""
 

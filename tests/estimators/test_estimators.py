@@ -284,6 +284,11 @@ class TestFolder:
     def test_a_foreign_folder_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(InvalidFolder, match=r"no model\.json"):
             denots.load(tmp_path)
+        with pytest.raises(InvalidFolder, match="no such folder"):
+            denots.load(tmp_path / "nothing")
+        (tmp_path / "table.csv").write_text("id,time")
+        with pytest.raises(InvalidFolder, match="is a file"):
+            denots.load(tmp_path / "table.csv")
         (tmp_path / "model.json").write_text("{}")
         with pytest.raises(InvalidFolder, match="not the description"):
             denots.load(tmp_path)
@@ -336,6 +341,20 @@ def test_a_checkpoint_of_other_data_is_not_continued(tmp_path: Path) -> None:
         DeNOTSRegressor(**{**options, "state_size": 7}).fit(waves())
     shutil.rmtree(tmp_path / "run")
     DeNOTSRegressor(**options).fit(waves(seed=9))
+
+
+@pytest.mark.parametrize("mistake", [{"depth": -3.0}, {"field": "gru"}, {"path": "cubic"}, {"max_epochs": 0}])
+def test_a_mistaken_option_leaves_nothing_behind(tmp_path: Path, mistake) -> None:
+    with pytest.raises((InvalidOption, UnknownName)):
+        DeNOTSRegressor(**{**FAST, "checkpoint_dir": tmp_path / "run", **mistake}).fit(waves())
+    assert not (tmp_path / "run").exists()
+
+
+def test_training_that_gave_up_on_series_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = DeNOTSRegressor._backbone_options
+    monkeypatch.setattr(DeNOTSRegressor, "_backbone_options", lambda self, d: {**options(self, d), "max_steps": 12})
+    with pytest.warns(SolverWarning, match="training gave up on"):
+        DeNOTSRegressor(**{**FAST, "depth": 10.0}).fit(waves())
 
 
 def test_balancing_weighs_every_class_alike() -> None:

@@ -16,7 +16,7 @@ import torch
 
 from denots.data import SeriesSet
 from denots.training.config import TrainConfig
-from denots.training.fit import CHECKPOINT, CURVE, fit
+from denots.training.fit import CHECKPOINT, CURVE, History, fit
 from denots.training.loader import EpochSampler, Examples
 from denots.training.model import Model, ModelSpec, build_model, run_model
 
@@ -61,6 +61,22 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
     first, again, other = trained()[0], trained()[0], trained(seed=1)[0]
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not torch.equal(first["readout.head.weight"], other["readout.head.weight"])
+
+
+def test_among_epochs_with_one_metric_the_lowest_validation_loss_is_best() -> None:
+    rows = [
+        {"epoch": 0, "val_metric": 1.0, "val_loss": 0.6},
+        {"epoch": 1, "val_metric": 1.0, "val_loss": 0.2},
+        {"epoch": 2, "val_metric": 0.9, "val_loss": 0.1},
+    ]
+    assert History(rows).best["epoch"] == 1
+
+
+def test_the_validation_loss_is_that_of_the_readout() -> None:
+    model, data = examples(waves())
+    history = fit(model, data, data, SHORT)
+    loss = model.readout.loss(run_model(model, data.inputs).outputs, data.target)
+    assert float(loss) == pytest.approx(history.best["val_loss"], rel=1e-5)
 
 
 def test_what_was_drawn_before_does_not_matter() -> None:

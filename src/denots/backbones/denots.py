@@ -176,6 +176,7 @@ def _check(config: DeNOTSConfig) -> None:
     for name in ("depth", "tolerance"):
         if not (np.isfinite(getattr(config, name)) and getattr(config, name) > 0):
             raise InvalidOption(f"{name} must be a positive number; got {getattr(config, name)}.")
+    lookup(PATHS, config.path, "path")
     for name, known in (("normalise", ("fixed", "batch")), ("initial", ("zero", "first"))):
         if getattr(config, name) not in known:
             raise InvalidOption(f"{name} must be one of {', '.join(known)}; got {getattr(config, name)!r}.")

@@ -161,8 +161,9 @@ def save_model(estimator: "SeriesEstimator", fitted: FittedTable, folder: Path) 
 
 def _replaceable(folder: Path) -> bool:
     from denots.data.store import holds_only
+    from denots.estimators.folder import MODEL_FILES
 
-    return holds_only(folder, {"model.json", "weights.safetensors", FILE})
+    return holds_only(folder, {*MODEL_FILES, FILE})
 
 
 def _depth(text: str) -> float | str:
@@ -203,7 +204,7 @@ def _summarise(estimator: Any, series: "SeriesSet", seconds: float, out: Path) -
     facts |= {
         "depth": f"{estimator.depth_:g}" + (f" (validation {metric} by depth {tried})" if "," in tried else ""),
         "epochs": f"{len(estimator.history_.rows)}, the best was number {int(estimator.history_.best['epoch']) + 1}",
-        f"validation {metric}": f"{estimator.validation_score_:.4f}",
+        f"validation {metric}": f"{estimator.validation_score_:.4f}, on {estimator.validation_size_} series",
         "seconds": f"{seconds:.1f}",
         "model": str(out),
     }

@@ -22,7 +22,10 @@ def predict(
         Path, typer.Option("--out", "-o", help="File to write: .csv, .tsv, .parquet ...", show_default=False)
     ],
     at: Annotated[
-        str | None, typer.Option(help="Forecast: times on the clock of each series, such as 1.5,2,3.")
+        str | None,
+        typer.Option(
+            help="Forecast: times such as 1.5,2,3, counted like the fitted table's; for dates, since the first row."
+        ),
     ] = None,
     at_table: Annotated[
         Path | None, typer.Option(help="Forecast: a table with one row (id, time) per question.")
@@ -42,6 +45,9 @@ def predict(
     from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, load_estimator
 
     check_destination(out)
+    for given in (table, at_table):
+        if given is not None and out.resolve() == given.resolve():
+            raise InvalidOption(f"--out {out} is the table that is read; give another name, or its data would be lost.")
     estimator = load_estimator(model)
     options = read_fitted_table(model).options
     forecasts = isinstance(estimator, DeNOTSForecaster)

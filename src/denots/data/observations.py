@@ -50,7 +50,8 @@ def wide_channels(
     if odd:
         raise InvalidTable(
             f"not every remaining column is a numeric channel: {'; '.join(odd)}. "
-            "Name the channels with values=[...], encode these columns as numbers, or drop them."
+            "Empty the cells where nothing was observed, say so if a column is the target or static, "
+            "name the channels with values=[...], encode these columns as numbers, or drop them."
         )
     if not rest:
         raise InvalidTable(f"no column is left for the channels; the table has only {quoted(columns.names)}.")

@@ -5,7 +5,7 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from denots.shapes import IntArray
 from denots.training.config import TrainConfig
 from denots.training.loader import Examples
 from denots.training.model import Model, ModelSpec, Output, build_model, run_model
+
+if TYPE_CHECKING:
+    from denots.training.fit import History
 
 DEPTHS = (1.0, 3.0, 10.0, 30.0)
 
@@ -121,12 +124,10 @@ class SeriesEstimator(BaseEstimator):
         train = series.select(train_rows)
         self.channels_, self.static_names_, self.time_unit_ = series.channels, series.static_names, series.time_unit
         self.n_features_in_ = len(series.channels)
-        depths = self._depths()
-        self._claim_checkpoints(series, target)
-        best: tuple[float, Model, float, Any] | None = None
-        self.depth_scores_ = {}
-        for depth in depths:
-            spec = ModelSpec(
+        self.validation_size_ = len(val_rows)
+        config = self._train_config(seed)
+        specs = {
+            depth: ModelSpec(
                 backbone="denots",
                 options=self._backbone_options(depth),
                 task=task,
@@ -134,34 +135,47 @@ class SeriesEstimator(BaseEstimator):
                 static_size=len(series.static_names),
                 outputs=outputs,
             )
-            model = build_model(spec, seed)
+            for depth in self._depths()
+        }
+        models = {depth: build_model(spec, seed) for depth, spec in specs.items()}
+        self._claim_checkpoints(series, target)
+        histories = {}
+        for depth, model in models.items():
             model.backbone.calibrate(train)
             model.readout.calibrate(target[torch.from_numpy(train_rows)])
             if balance:
                 model.readout.balance(target[torch.from_numpy(train_rows)])
             inputs = model.backbone.prepare(series)
-            history = self._fit_one(model, Examples(inputs, target, at), train_rows, val_rows, seed, depth)
-            score = history.best["val_metric"]
-            self.depth_scores_[depth] = score
-            if best is None or score > best[0]:
-                best = (score, model, depth, history)
-        assert best is not None
-        self.validation_score_, self.model_, self.depth_, self.history_ = best
+            histories[depth] = self._fit_one(model, Examples(inputs, target, at), train_rows, val_rows, config, depth)
+        self.depth_scores_ = {depth: history.best["val_metric"] for depth, history in histories.items()}
+        best = [{**history.best, "depth": depth} for depth, history in histories.items()]
+        self.depth_ = max(best, key=lambda row: (row["val_metric"], -row["val_loss"]))["depth"]
+        self.model_, self.history_ = models[self.depth_], histories[self.depth_]
+        self.validation_score_ = self.depth_scores_[self.depth_]
+        self._warn_of_failures(len(train_rows))
         return self
 
+    def _warn_of_failures(self, n: int) -> None:
+        failures = int(self.history_.best["failures"])
+        if failures:
+            warnings.warn(
+                f"training gave up on {failures} of the {n} series (counted once each time they were drawn) in its best "
+                "epoch, because they could not be integrated. Lower depth, or use field 'anti'.",
+                SolverWarning,
+                stacklevel=4,
+            )
+
     def _fit_one(
-        self, model: Model, examples: Examples, train_rows: IntArray, val_rows: IntArray, seed: int, depth: float
-    ) -> Any:
+        self,
+        model: Model,
+        examples: Examples,
+        train_rows: IntArray,
+        val_rows: IntArray,
+        config: TrainConfig,
+        depth: float,
+    ) -> "History":
         from denots.training.fit import fit
 
-        config = TrainConfig(
-            learning_rate=self.learning_rate,
-            batch_size=self.batch_size,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            batches_per_epoch=self.batches_per_epoch,
-            seed=seed,
-        )
         return fit(
             model,
             examples.select(torch.from_numpy(train_rows)),
@@ -169,6 +183,16 @@ class SeriesEstimator(BaseEstimator):
             config,
             folder=None if self.checkpoint_dir is None else Path(self.checkpoint_dir) / f"depth-{depth:g}",
             progress=self.verbose,
+        )
+
+    def _train_config(self, seed: int) -> TrainConfig:
+        return TrainConfig(
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            batches_per_epoch=self.batches_per_epoch,
+            seed=seed,
         )
 
     def _depths(self) -> tuple[float, ...]:
@@ -210,7 +234,7 @@ class SeriesEstimator(BaseEstimator):
         file = folder / "run.json"
         if file.exists() and file.read_text() != claim:
             raise InvalidFolder(
-                f"{folder} holds the checkpoint of a run with other data or options; delete it or choose another folder."
+                f"{folder} holds the checkpoint of a run with other data or options; delete it, choose another folder, or discard that run (denots fit --restart)."
             )
         fresh = file.with_suffix(".new")
         fresh.write_text(claim)

@@ -21,6 +21,7 @@ from denots.estimators.regressor import DeNOTSRegressor
 from denots.training.model import Model, ModelSpec
 
 FORMAT, VERSION = "denots-model", 1
+MODEL_FILES = ("model.json", "weights.safetensors", "curve.csv")
 ESTIMATORS: dict[str, type[SeriesEstimator]] = {
     kind.__name__: kind for kind in (DeNOTSClassifier, DeNOTSRegressor, DeNOTSForecaster)
 }
@@ -85,8 +86,11 @@ def load_estimator(folder: str | os.PathLike[str]) -> SeriesEstimator:
 def _read_description(root: Path) -> dict[str, Any]:
     try:
         description = json.loads((root / "model.json").read_text())
-    except FileNotFoundError as error:
-        raise InvalidFolder(f"{root} is not a model folder: it has no model.json.") from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        found = (
+            "it has no model.json" if root.is_dir() else "it is a file" if root.exists() else "there is no such folder"
+        )
+        raise InvalidFolder(f"{root} is not a model folder: {found}.") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InvalidFolder(
             f"{root}/model.json cannot be read ({error}); the folder is damaged, copy it again."
@@ -108,6 +112,7 @@ _LEARNT = (
     "depth_",
     "depth_scores_",
     "validation_score_",
+    "validation_size_",
     "classes_",
     "output_ndim_",
 )

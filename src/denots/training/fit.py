@@ -28,13 +28,15 @@ CHECKPOINT, CURVE = "checkpoint.ckpt", "curve.csv"
 
 @dataclass(frozen=True)
 class History:
-    """The learning curve, one row an epoch, and which row was best."""
+    """The learning curve, one row an epoch. The best epoch has the highest metric; among equals,
+    which are common in small validation splits, the lowest validation loss.
+    """
 
     rows: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def best(self) -> dict[str, float]:
-        return max(self.rows, key=lambda row: row["val_metric"])
+        return max(self.rows, key=lambda row: (row["val_metric"], -row["val_loss"]))
 
     def write_csv(self, file: Path) -> None:
         with file.open("w", newline="") as stream:
@@ -58,7 +60,6 @@ class Journal(Checkpoint):
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self.rows: list[dict[str, float]] = []
-        self.best_metric = -torch.inf
         self.best_weights: dict[str, Tensor] = {}
         self.started = time.perf_counter()
 
@@ -69,22 +70,22 @@ class Journal(Checkpoint):
         assert isinstance(pl_module, TrainingModule)
         metric = float(trainer.callback_metrics["val_metric"])
         loss = float(torch.stack(pl_module.losses).mean()) if pl_module.losses else float("nan")
-        row = {"epoch": trainer.current_epoch, "loss": loss, "val_metric": metric, "failures": pl_module.failures}
+        val_loss = float(trainer.callback_metrics["val_loss"])
+        row = {"epoch": trainer.current_epoch, "loss": loss, "val_loss": val_loss, "val_metric": metric}
+        row["failures"] = pl_module.failures
         if "evaluations" in trainer.callback_metrics:
             row["evaluations"] = float(trainer.callback_metrics["evaluations"])
         self.rows.append({**row, "seconds": time.perf_counter() - self.started})
-        if metric > self.best_metric or not self.best_weights:
-            self.best_metric = metric
+        if History(self.rows).best is self.rows[-1]:
             self.best_weights = {name: value.clone() for name, value in pl_module.model.state_dict().items()}
         if self.folder is not None:
             self._write(trainer)
 
     def state_dict(self) -> dict[str, Any]:
-        return {"rows": self.rows, "best_metric": self.best_metric, "best_weights": self.best_weights}
+        return {"rows": self.rows, "best_weights": self.best_weights}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.rows, self.best_metric = state_dict["rows"], state_dict["best_metric"]
-        self.best_weights = state_dict["best_weights"]
+        self.rows, self.best_weights = state_dict["rows"], state_dict["best_weights"]
 
     def _write(self, trainer: L.Trainer) -> None:
         assert self.folder is not None

@@ -43,8 +43,11 @@ class TrainingModule(L.LightningModule):
         outputs = torch.cat([output.outputs for output, _ in self.collected])
         target = torch.cat([target for _, target in self.collected])
         counts = [output.evaluations for output, _ in self.collected if output.evaluations is not None]
+        solved = torch.cat([output.ok for output, _ in self.collected])
         self.collected = []
-        self.log("val_metric", self.model.readout.metric(outputs, target).float(), prog_bar=True)
+        self.log("val_metric", self.model.readout.metric(outputs, target).float())
+        loss = self.model.readout.loss(outputs[solved], target[solved]) if solved.any() else torch.inf
+        self.log("val_loss", loss)
         if counts:
             self.log("evaluations", torch.cat(counts).float().mean())
 
