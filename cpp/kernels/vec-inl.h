@@ -10,12 +10,15 @@
 #include <immintrin.h>
 #endif
 
+// Wider vectors than the CPU has are slow but right: so any number of lanes can be tested anywhere.
+#ifndef DENOTS_VECTOR_BYTES
 #if defined(__AVX512F__)
 #define DENOTS_VECTOR_BYTES 64
 #elif defined(__AVX2__)
 #define DENOTS_VECTOR_BYTES 32
 #else
 #define DENOTS_VECTOR_BYTES 16
+#endif
 #endif
 #define DENOTS_INLINE inline __attribute__((always_inline))
 
@@ -43,7 +46,7 @@ struct Simd<double> {
 using FloatV = Simd<float>::V;
 using DoubleV = Simd<double>::V;
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && DENOTS_VECTOR_BYTES == 64
 // The masked forms, with nothing masked: the plain ones warn of an undefined operand in GCC 12.
 DENOTS_INLINE FloatV fma(FloatV a, FloatV b, FloatV c) { return _mm512_fmadd_ps(a, b, c); }
 DENOTS_INLINE DoubleV fma(DoubleV a, DoubleV b, DoubleV c) { return _mm512_fmadd_pd(a, b, c); }
@@ -51,7 +54,7 @@ DENOTS_INLINE FloatV max(FloatV a, FloatV b) { return _mm512_maskz_max_ps(0xffff
 DENOTS_INLINE DoubleV max(DoubleV a, DoubleV b) { return _mm512_maskz_max_pd(0xff, a, b); }
 DENOTS_INLINE FloatV min(FloatV a, FloatV b) { return _mm512_maskz_min_ps(0xffff, a, b); }
 DENOTS_INLINE DoubleV min(DoubleV a, DoubleV b) { return _mm512_maskz_min_pd(0xff, a, b); }
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && DENOTS_VECTOR_BYTES == 32
 DENOTS_INLINE FloatV fma(FloatV a, FloatV b, FloatV c) { return _mm256_fmadd_ps(a, b, c); }
 DENOTS_INLINE DoubleV fma(DoubleV a, DoubleV b, DoubleV c) { return _mm256_fmadd_pd(a, b, c); }
 DENOTS_INLINE FloatV max(FloatV a, FloatV b) { return _mm256_max_ps(a, b); }
@@ -61,7 +64,7 @@ DENOTS_INLINE DoubleV min(DoubleV a, DoubleV b) { return _mm256_min_pd(a, b); }
 #else
 DENOTS_INLINE FloatV fma(FloatV a, FloatV b, FloatV c) { return a * b + c; }
 DENOTS_INLINE DoubleV fma(DoubleV a, DoubleV b, DoubleV c) { return a * b + c; }
-#ifdef __SSE2__
+#if defined(__SSE2__) && DENOTS_VECTOR_BYTES == 16
 DENOTS_INLINE FloatV max(FloatV a, FloatV b) { return _mm_max_ps(a, b); }
 DENOTS_INLINE DoubleV max(DoubleV a, DoubleV b) { return _mm_max_pd(a, b); }
 DENOTS_INLINE FloatV min(FloatV a, FloatV b) { return _mm_min_ps(a, b); }

@@ -25,7 +25,9 @@ FIELDS: dict[type[VectorField], int] = {NoFeedbackGRU: 0, SyncFeedbackGRU: 1, An
 MAX_STATES = 512
 
 
-def unsupported(field: VectorField, path: Path, h0: Tensor, method: str) -> str | None:
+def unsupported(
+    field: VectorField, path: Path, h0: Tensor, method: str, input_map: InputMap | None = None
+) -> str | None:
     """Why the fused kernels cannot do this work, or None when they can."""
     table = METHODS[method]
     if type(field) not in FIELDS:
@@ -35,6 +37,8 @@ def unsupported(field: VectorField, path: Path, h0: Tensor, method: str) -> str 
     if field.state_size > MAX_STATES:
         return f"kernels hold up to {MAX_STATES} states, the field has {field.state_size}"
     tensors = {"h0": h0, "the path": path.values, **dict(field.named_parameters())}
+    if input_map is not None:
+        tensors.update({"the input map": input_map.weight, "the bias of the input map": input_map.bias})
     for name, tensor in tensors.items():
         if tensor.device.type != "cpu":
             return f"{name} is on {tensor.device}, kernels run on the CPU"

@@ -49,7 +49,7 @@ def solve(
     _check_options(table, method, rtol, atol, max_steps, step)
     queries = path.t1[:, None] if at is None else at.to(torch.float64)
     _check_shapes(field, path, h0, queries, input_map)
-    reason = None if backend == "reference" else unsupported(field, path, h0, method)
+    reason = None if backend == "reference" else unsupported(field, path, h0, method, input_map)
     if backend == "native" and reason is not None:
         raise NativeUnavailable(f"the fused solver cannot do this: {reason}. Use backend='auto' or 'reference'.")
     if backend != "reference" and reason is None:
