@@ -149,7 +149,7 @@ def test_what_the_kernels_cannot_do_is_refused_with_the_reason(change, reason: s
 def test_an_input_map_of_another_type_is_refused() -> None:
     path, field = smooth_path(1, torch.float32), AntiFeedbackGRU(3, 4)
     double = InputMap(torch.zeros(12, 3).double(), torch.zeros(1, 12).double())
-    with pytest.raises(NativeUnavailable, match="the input map is torch.float64 and h0 is torch.float32"):
+    with pytest.raises(NativeUnavailable, match=r"the input map is torch\.float64 and h0 is torch\.float32"):
         solve(field, path, torch.zeros(1, 4), rtol=1e-3, atol=1e-3, input_map=double, backend="native")
 
 
