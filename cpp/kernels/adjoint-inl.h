@@ -18,6 +18,7 @@ namespace denots::DENOTS_TARGET {
 
 struct ReverseLane {
   bool busy, last;  // last: the step that reached the end of the series
+  bool tail;        // a query inside that step reads the slope at its end
   std::int64_t series, query, at;
   TapeChunk* chunk;
   double t, dt;
@@ -87,7 +88,7 @@ class Reverse {
   __attribute__((noinline)) void begin(int l, std::int64_t series) {
     if (gradient_->status[series] != static_cast<std::int64_t>(Status::ok)) return;
     ReverseLane& lane = lane_[l];
-    lane = {true, true, series, p_.queries - 1, 0, tape_[series], 0.0, 0.0};
+    lane = {true, true, false, series, p_.queries - 1, 0, tape_[series], 0.0, 0.0};
     for (std::int64_t row = 0; row < field_.padded; ++row) end_cotangent()[row * lanes + l] = 0;
     for (std::int64_t row = 0; row < field_.drive_rows(); ++row)
       bias_[row * lanes + l] = sums_[row * lanes + l] = 0;
@@ -153,6 +154,7 @@ class Reverse {
         if (!between)
           for (std::int64_t i = 0; i < (scheme_.stages + 1) * stride_; ++i) dense_[i] = 0;
         between = true;
+        lane.tail = lane.last;
         tail |= lane.last;
         const double u = (asked(lane, lane.query) - lane.t) / lane.dt;
         // The last stage belongs to the next step, unless there is none.
@@ -196,10 +198,14 @@ class Reverse {
     }
   }
 
-  // The slope at the end of the last step matters to queries inside that step.
+  // The slope at the end of the last step matters to queries inside that step. Lanes without such a
+  // query must not see it: where a product overflowed there, zero times it would be NaN.
   void pull_tail() {
+    Real* const kept = kept_ + inner_ * kept_stride_;
+    for (std::int64_t i = 0; i < kept_stride_; ++i)
+      if (!lane_[i % lanes].tail) kept[i] = 0;
     for (std::int64_t i = 0; i < stride_; ++i)
-      cotangent_[i] = lane_[i % lanes].busy && lane_[i % lanes].last ? dense_[inner_ * stride_ + i] : Real(0);
+      cotangent_[i] = lane_[i % lanes].tail ? dense_[inner_ * stride_ + i] : Real(0);
     field_.pull(y_ + inner_ * stride_, cotangent_, kept_ + inner_ * kept_stride_, sums_, tail_);
     for (std::int64_t at = 0; at < stride_; at += lanes)
       store(end_cotangent() + at, load(end_cotangent() + at) + load(tail_ + at));
@@ -226,7 +232,7 @@ class Reverse {
     for (int l = 0; l < lanes; ++l) {
       ReverseLane& lane = lane_[l];
       if (!lane.busy) continue;
-      lane.last = false;
+      lane.last = lane.tail = false;
       if (lane.at > 0) {
         --lane.at;
       } else if (lane.chunk->previous != nullptr) {
