@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-slow demo clean
+.PHONY: help setup fmt lint test test-slow sanitize demo clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -36,6 +36,9 @@ test: setup  ## Run the tests (a few minutes)
 
 test-slow: setup  ## Run the slow tests too
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
+
+sanitize:  ## Run the C++ tests under sanitizers and valgrind (a few minutes)
+	cpp/tests/run_sanitizers.sh
 
 demo: setup  ## Train DeNOTS on a built-in data set and predict with it
 	$(BIN)/python examples/demo.py

@@ -1,0 +1,95 @@
+// The Runge-Kutta methods that the tests integrate with.
+#pragma once
+
+#include "denots/solve.h"
+
+namespace denots::check {
+
+// Dormand and Prince, with the quartic through both ends and the middle of a step.
+struct DormandPrince {
+  double nodes[7] = {0.0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1.0, 1.0};
+  double weights[49] = {0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,  //
+                        1. / 5,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,  //
+                        3. / 40,
+                        9. / 40,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,  //
+                        44. / 45,
+                        -56. / 15,
+                        32. / 9,
+                        0,
+                        0,
+                        0,
+                        0,  //
+                        19372. / 6561,
+                        -25360. / 2187,
+                        64448. / 6561,
+                        -212. / 729,
+                        0,
+                        0,
+                        0,  //
+                        9017. / 3168,
+                        -355. / 33,
+                        46732. / 5247,
+                        49. / 176,
+                        -5103. / 18656,
+                        0,
+                        0,  //
+                        35. / 384,
+                        0,
+                        500. / 1113,
+                        125. / 192,
+                        -2187. / 6784,
+                        11. / 84,
+                        0};
+  double error[7] = {71. / 57600, 0.0, -71. / 16695, 71. / 1920, -17253. / 339200, 22. / 525, -1. / 40};
+  double dense[28];
+
+  DormandPrince() {
+    const double middle[7] = {6025192743. / 60171106304,     0.0,
+                              51252292925. / 130801643196,   -2691868925. / 90256659456,
+                              187940372067. / 3189068634112, -1776094331. / 39487288512,
+                              11237099. / 470086768};
+    const double of_end[4] = {0, -5, 14, -8}, of_middle[4] = {0, 16, -32, 16};
+    const double of_first[4] = {1, -4, 5, -2}, of_last[4] = {0, 1, -3, 2};
+    for (int s = 0; s < 7; ++s)
+      for (int p = 0; p < 4; ++p)
+        dense[s * 4 + p] = weights[42 + s] * of_end[p] + middle[s] * of_middle[p] +
+                           (s == 0 ? of_first[p] : 0) + (s == 6 ? of_last[p] : 0);
+  }
+  Method view() const { return {7, 5, 4, nodes, weights, error, dense}; }
+};
+
+// Bogacki and Shampine, with the cubic through both ends and their slopes.
+struct BogackiShampine {
+  double nodes[4] = {0.0, 1. / 2, 3. / 4, 1.0};
+  double weights[16] = {0, 0, 0, 0, 1. / 2, 0, 0, 0, 0, 3. / 4, 0, 0, 2. / 9, 1. / 3, 4. / 9, 0};
+  double error[4] = {-5. / 72, 1. / 12, 1. / 9, -1. / 8};
+  double dense[12];
+
+  BogackiShampine() {
+    const double of_end[3] = {0, 3, -2}, of_first[3] = {1, -2, 1}, of_last[3] = {0, -1, 1};
+    for (int s = 0; s < 4; ++s)
+      for (int p = 0; p < 3; ++p)
+        dense[s * 3 + p] =
+            weights[12 + s] * of_end[p] + (s == 0 ? of_first[p] : 0) + (s == 3 ? of_last[p] : 0);
+  }
+  Method view() const { return {4, 3, 3, nodes, weights, error, dense}; }
+};
+
+}  // namespace denots::check

@@ -1,0 +1,161 @@
+// Trajectories and gradients against closed forms and a fine fixed-step method in long double.
+#include <limits>
+#include <stdexcept>
+
+#include "methods.h"
+#include "oracle.h"
+#include "problem.h"
+
+namespace denots::check {
+namespace {
+
+template <class Real>
+void narrow(const WideVector& from, std::vector<Real>& to) {
+  to.assign(from.begin(), from.end());
+}
+
+// With all weights zero both gates are one half and the candidate is zero.
+template <class Real>
+void test_closed_form(const Method& method) {
+  for (const Field field : {Field::gru_none, Field::gru_sync, Field::gru_anti}) {
+    Case<Real> c;
+    c.field = field, c.method = method, c.rtol = c.atol = 1e-6;
+    c.series = 5, c.states = 9, c.queries = 3;
+    c.weight_hh.resize(27 * 9), c.bias_hh.resize(27), c.weight_in.resize(27), c.bias.resize(27);
+    for (std::int64_t i = 0; i < c.series; ++i) {
+      c.offsets.push_back(i), c.times.push_back(0.0), c.values.push_back(1), c.slopes.push_back(0);
+      c.start.push_back(0.5);
+      for (const double t : {0.5, 1.0, 2.0}) c.query_times.push_back(t + (t > 0.5 ? 0.1 * i : 0.0));
+      for (const std::int64_t position : {2, 0, 1}) c.positions.push_back(position);
+      for (std::int64_t row = 0; row < c.states; ++row) c.h0.push_back(static_cast<Real>(1 + row - i));
+    }
+    c.offsets.push_back(c.series);
+    const Found<Real> found = solved(c, false, 2);
+    const Wide rate = field == Field::gru_none ? 0.5L : -0.5L;
+    for (std::int64_t i = 0; i < c.series; ++i)
+      for (std::int64_t k = 0; k < c.queries; ++k)
+        for (std::int64_t row = 0; row < c.states; ++row) {
+          const Wide h0 = c.h0[i * c.states + row];
+          const Wide wanted = h0 * std::exp(rate * (c.query_times[i * 3 + k] - c.start[i]));
+          const std::int64_t at = (i * 3 + c.positions[i * 3 + k]) * c.states + row;
+          expect_near(found.states[at], wanted, 2e-5L * (1 + std::fabs(h0)), "exponential");
+        }
+  }
+}
+
+// One series with a kink, queries between, at and after the knots.
+template <class Real>
+struct Judged {
+  Case<Real> c;
+  GruWeights gru{3, 2};
+  WideSignal signal{2, {0.0, 0.4, 0.4, 1.1, 1.7}, {}, {}};
+  WideVector h0;
+  std::vector<Real> cotangent;
+
+  Judged(Field field, const Method& method, double tolerance) {
+    Random random(static_cast<std::uint64_t>(field) + 7);
+    const auto draw = [&](WideVector& wide, std::vector<Real>& to, std::size_t size, double reach) {
+      to.resize(size);
+      random.fill(to, reach);
+      wide.assign(to.begin(), to.end());
+    };
+    c.field = field, c.method = method, c.rtol = c.atol = tolerance, c.max_steps = 100000;
+    c.states = 3, c.channels = 2, c.queries = 5;
+    c.offsets = {0, 5}, c.times = signal.times, c.start = {-0.2};
+    c.query_times = {-0.2, 0.3, 0.4, 1.234, 2.0}, c.positions = {0, 1, 2, 3, 4};
+    draw(signal.values, c.values, 10, 1.0);
+    for (int i = 2; i < 4; ++i) signal.values[2 + i] = c.values[2 + i] = c.values[i];
+    draw(signal.slopes, c.slopes, 10, 1.0);
+    draw(gru.weight_hh, c.weight_hh, 27, 0.9), draw(gru.bias_hh, c.bias_hh, 9, 0.5);
+    draw(gru.weight_in, c.weight_in, 18, 0.9), draw(gru.bias, c.bias, 9, 0.5);
+    draw(h0, c.h0, 3, 1.0);
+    cotangent.resize(15);
+    random.fill(cotangent);
+  }
+
+  std::vector<WideVector> answers(const GruWeights& weights, WideVector h, int steps) const {
+    std::vector<WideVector> all;
+    double t = c.start[0];
+    for (const double asked : c.query_times) {
+      h = integrate(c.field, weights, signal, t, asked, h, steps);
+      all.push_back(h);
+      t = asked;
+    }
+    return all;
+  }
+
+  Wide loss(const GruWeights& weights, const WideVector& first) const {
+    Wide sum = 0;
+    const std::vector<WideVector> all = answers(weights, first, 24);
+    for (std::size_t k = 0; k < all.size(); ++k)
+      for (std::size_t row = 0; row < 3; ++row) sum += cotangent[k * 3 + row] * all[k][row];
+    return sum;
+  }
+
+  void expect_gradient(WideVector GruWeights::* which, const std::vector<Real>& found, Wide tolerance,
+                       const char* what) const {
+    constexpr Wide nudge = 1e-4L;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      GruWeights up = gru, down = gru;
+      (up.*which)[i] += nudge, (down.*which)[i] -= nudge;
+      expect_near(found[i], (loss(up, h0) - loss(down, h0)) / (2 * nudge), tolerance, what);
+    }
+  }
+};
+
+template <class Real>
+void test_judged(const Method& method, double tolerance, Wide states_within, Wide gradients_within) {
+  for (const Field field : {Field::gru_none, Field::gru_sync, Field::gru_anti}) {
+    const Judged<Real> judged(field, method, tolerance);
+    const Found<Real> found = solved(judged.c, true, 1);
+    expect(found.status[0] == 0, "the series is solved, status %lld", (long long)found.status[0]);
+    const std::vector<WideVector> wanted = judged.answers(judged.gru, judged.h0, 64);
+    for (std::size_t k = 0; k < 5; ++k)
+      for (std::size_t row = 0; row < 3; ++row)
+        expect_near(found.states[k * 3 + row], wanted[k][row], states_within, "state");
+    const Pulled<Real> gradient = pulled(judged.c, found, judged.cotangent, 1);
+    judged.expect_gradient(&GruWeights::weight_hh, gradient.weight_hh, gradients_within,
+                           "weight_hh gradient");
+    judged.expect_gradient(&GruWeights::bias_hh, gradient.bias_hh, gradients_within, "bias_hh gradient");
+    judged.expect_gradient(&GruWeights::weight_in, gradient.weight_in, gradients_within,
+                           "weight_in gradient");
+    judged.expect_gradient(&GruWeights::bias, gradient.bias, gradients_within, "bias gradient");
+    for (std::size_t i = 0; i < 3; ++i) {
+      WideVector up = judged.h0, down = judged.h0;
+      up[i] += 1e-4L, down[i] -= 1e-4L;
+      expect_near(gradient.h0[i], (judged.loss(judged.gru, up) - judged.loss(judged.gru, down)) / 2e-4L,
+                  gradients_within, "h0 gradient");
+    }
+  }
+}
+
+void test_unknown_target() {
+  setenv("DENOTS_TARGET", "abacus", 1);
+  bool refused = false;
+  try {
+    choose_target();
+  } catch (const std::invalid_argument&) {
+    refused = true;
+  }
+  unsetenv("DENOTS_TARGET");
+  expect(refused, "an unknown target is refused");
+}
+
+}  // namespace
+}  // namespace denots::check
+
+int main() {
+  using namespace denots::check;
+  const DormandPrince fifth;
+  const BogackiShampine third;
+  on_each_target([&](denots::Target) {
+    for (const denots::Method& method : {fifth.view(), third.view()}) {
+      test_closed_form<float>(method);
+      test_closed_form<double>(method);
+    }
+    test_judged<double>(fifth.view(), 1e-11, 1e-8L, 1e-6L);
+    test_judged<float>(third.view(), 1e-5, 1e-4L, 1e-3L);
+  });
+  test_unknown_target();
+  return verdict("solve_test");
+}

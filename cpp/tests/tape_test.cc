@@ -1,0 +1,47 @@
+// Chunks of a tape are linked, aligned, apart from each other, and counted.
+#include "denots/tape.h"
+
+#include "check.h"
+
+namespace denots::check {
+namespace {
+
+void test_chunks(std::int64_t states, int count) {
+  Tape tape(3, static_cast<std::size_t>(states) * sizeof(double));
+  const TapeWriter writer = tape.writer();
+  TapeChunk* last = nullptr;
+  for (int k = 0; k < count; ++k) {
+    TapeChunk* const fresh = writer.extend(writer.owner, last);
+    if (fresh == nullptr) return expect(false, "no memory for chunk %d", k);
+    expect(fresh->previous == last && fresh->used == 0, "a fresh chunk is empty and linked");
+    expect(reinterpret_cast<std::uintptr_t>(fresh) % alignof(TapeChunk) == 0, "chunks are aligned");
+    for (std::int64_t step = 0; step < TapeChunk::capacity; ++step)
+      for (std::int64_t row = 0; row < states; ++row) fresh->state<double>(step, states)[row] = k;
+    last = fresh;
+  }
+  writer.last[1] = last;
+  expect(tape.series() == 3 && tape.last()[0] == nullptr && tape.last()[1] == last, "one list a series");
+  expect(tape.bytes() >= static_cast<std::size_t>(count * states) * TapeChunk::capacity * sizeof(double),
+         "all chunks are counted");
+  int k = count;
+  for (TapeChunk* chunk = last; chunk != nullptr; chunk = chunk->previous) {
+    --k;
+    for (const std::int64_t step : {0, TapeChunk::capacity - 1})
+      expect(chunk->state<double>(step, states)[states - 1] == k, "chunks do not overlap");
+  }
+  expect(k == 0, "all chunks are reached");
+}
+
+}  // namespace
+}  // namespace denots::check
+
+int main() {
+  using denots::check::test_chunks;
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the second time with slabs of the first
+    test_chunks(1, 40);
+    test_chunks(70, 300);
+    test_chunks(8000, 3);   // one chunk a slab
+    test_chunks(10000, 3);  // larger than a slab
+  }
+  return denots::check::verdict("tape_test");
+}
