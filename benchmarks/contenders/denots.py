@@ -1,0 +1,53 @@
+"""This package: the fused kernels, and the readable reference."""
+
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from benchmarks.contenders.contender import TorchContender
+from benchmarks.workloads import Workload
+from denots import solve
+from denots.ode import Solution
+
+
+class _Denots(TorchContender):
+    backend: Literal["native", "reference"]
+
+    def __init__(self, workload: Workload) -> None:
+        super().__init__(workload)
+        self.path = workload.path()
+        self.field = workload.field()
+        self.weights = dict(self.field.named_parameters())
+        self.h0 = torch.zeros(len(self.path), workload.states)
+        self.solution: Solution | None = None
+
+    def states(self) -> Tensor:
+        tolerance = self.workload.tolerance
+        self.solution = solve(
+            self.field, self.path, self.h0, rtol=tolerance, atol=tolerance, max_steps=1_000_000, backend=self.backend
+        ).check()
+        return self.solution.states[:, 0]
+
+    def counts(self) -> tuple[np.ndarray, np.ndarray] | None:
+        if self.solution is None:
+            return None
+        return self.solution.evaluations.numpy(), self.solution.accepted.numpy()
+
+
+class Reference(_Denots):
+    label = "denots, reference backend"
+    backend = "reference"
+
+
+class NativeOneThread(_Denots):
+    label = "denots, native, 1 thread"
+    backend = "native"
+    threads, free_threads = 1, False
+
+
+class NativeTwoThreads(_Denots):
+    label = "denots, native, 2 threads"
+    backend = "native"
+    threads, free_threads = 2, False

@@ -1,0 +1,95 @@
+"""How time, memory and disturbance are measured."""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.contenders import Contender
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass
+class Times:
+    """Seconds of every repeat of one call; the best one is what the code can do, the rest is other people."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    def summary(self) -> dict[str, float]:
+        ordered = sorted(self.seconds)
+        return {
+            "best_ms": 1e3 * ordered[0],
+            "median_ms": 1e3 * ordered[len(ordered) // 2],
+            "repeats": len(ordered),
+        }
+
+
+def burst(call: Callable[[], None], times: Times, budget: float) -> None:
+    """Warm up once, then repeat for about `budget` seconds, at least once and at most 50 times."""
+    gc.collect()
+    started = time.perf_counter()
+    call()
+    warm = time.perf_counter() - started
+    for _ in range(max(1, min(50, int(budget / max(warm, 1e-6))))):
+        started = time.perf_counter()
+        call()
+        times.seconds.append(time.perf_counter() - started)
+
+
+def choose_threads(contender: Contender) -> None:
+    """Give a peer whichever of one and two threads makes its gradient faster."""
+    if not contender.free_threads:
+        return
+    found = {}
+    for threads in (1, 2):
+        contender.threads = threads
+        times = Times()
+        burst(contender.forward_and_gradient, times, budget=0.5)
+        found[threads] = min(times.seconds)
+    contender.threads = min(found, key=lambda threads: found[threads])
+
+
+@dataclass
+class Disturbance:
+    """Share of the processor that other programs used meanwhile; filled when the block ends."""
+
+    share: float = 0.0
+
+
+@contextmanager
+def watched() -> Iterator[Disturbance]:
+    """Compare the busy time of the machine with that of this process and its children."""
+    found = Disturbance()
+    busy, own, started = _machine_seconds(), _own_seconds(), time.perf_counter()
+    yield found
+    others = (_machine_seconds() - busy) - (_own_seconds() - own)
+    found.share = max(0.0, others / ((time.perf_counter() - started) * (os.cpu_count() or 1)))
+
+
+def _machine_seconds() -> float:
+    """Busy seconds of all cores since boot; 0 where the system does not tell."""
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return 0.0
+    user, nice, system, _, _, irq, softirq, steal = map(int, stat.read_text().split("\n", 1)[0].split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def _own_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def peak_memory(workload: str, contender: str, threads: int) -> float | None:
+    """Megabytes that one forward + gradient adds to the resident memory, in a process of its own."""
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.memory", workload, contender, str(threads)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    megabytes: float | None = json.loads(done.stdout.splitlines()[-1])["megabytes"]
+    return megabytes
