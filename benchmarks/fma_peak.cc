@@ -6,26 +6,31 @@
 #include <vector>
 
 #ifdef __AVX512F__
-constexpr int bytes = 64, chains = 20;
+constexpr int bytes = 64;
 #else
-constexpr int bytes = 32, chains = 12;
+constexpr int bytes = 32;
 #endif
-typedef float Vec __attribute__((vector_size(bytes)));
+constexpr int chains = 12;
 constexpr long rounds = 4'000'000;
+typedef float Vec __attribute__((vector_size(bytes)));
+
+// Separate variables, because GCC keeps an array of them in memory. The empty statement pins one
+// multiply-add in a register each time, so that nothing is folded or reordered.
+#define EACH(do) do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11)
+#define START(c) Vec sum##c = shift + float(c);
+#define STEP(c)                     \
+  sum##c = sum##c * scale + shift;  \
+  asm volatile("" : "+v"(sum##c));
+#define GATHER(c) total += sum##c;
 
 static void run(float seed, float* out) {
-  Vec sum[chains], scale, shift;
+  Vec scale, shift, total = {};
   for (int lane = 0; lane < bytes / 4; ++lane) scale[lane] = seed, shift[lane] = 1e-7f;
-  for (int c = 0; c < chains; ++c) sum[c] = shift + c;
+  EACH(START)
   for (long i = 0; i < rounds; ++i) {
-#pragma GCC unroll 32
-    for (int c = 0; c < chains; ++c) {
-      sum[c] = sum[c] * scale + shift;
-      asm volatile("" : "+x"(sum[c]));  // one multiply-add in a register each time, never folded or reordered
-    }
+    EACH(STEP)
   }
-  Vec total = sum[0];
-  for (int c = 1; c < chains; ++c) total += sum[c];
+  EACH(GATHER)
   *out = total[0];
 }
 

@@ -18,15 +18,20 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass
 class Times:
-    """Seconds of every repeat of one call; the best one is what the code can do, the rest is other people."""
+    """Seconds of every repeat of one call, by the clock and of processor time.
+
+    The best one is what the code can do, the rest is other programs.
+    """
 
     seconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
 
     def summary(self) -> dict[str, float]:
         ordered = sorted(self.seconds)
         return {
             "best_ms": 1e3 * ordered[0],
             "median_ms": 1e3 * ordered[len(ordered) // 2],
+            "best_processor_ms": 1e3 * min(self.processor),
             "repeats": len(ordered),
         }
 
@@ -38,22 +43,35 @@ def burst(call: Callable[[], None], times: Times, budget: float) -> None:
     call()
     warm = time.perf_counter() - started
     for _ in range(max(1, min(50, int(budget / max(warm, 1e-6))))):
-        started = time.perf_counter()
+        started, processor = time.perf_counter(), time.process_time()
         call()
         times.seconds.append(time.perf_counter() - started)
+        times.processor.append(time.process_time() - processor)
 
 
 def choose_threads(contender: Contender) -> None:
-    """Give a peer whichever of one and two threads makes its gradient faster."""
+    """Give a peer whichever of one and two threads makes its forward pass faster."""
     if not contender.free_threads:
         return
     found = {}
     for threads in (1, 2):
         contender.threads = threads
-        times = Times()
-        burst(contender.forward_and_gradient, times, budget=0.5)
-        found[threads] = min(times.seconds)
+        contender.forward()
+        started = time.perf_counter()
+        contender.forward()
+        found[threads] = time.perf_counter() - started
     contender.threads = min(found, key=lambda threads: found[threads])
+
+
+def wait_for_quiet(patience: float, share: float = 0.1) -> float:
+    """Sleep until other programs use less than `share` of the processor; returns the patience that is left."""
+    while patience > 0:
+        with watched() as others:
+            time.sleep(0.3)
+        if others.share < share:
+            break
+        patience -= 0.3
+    return patience
 
 
 @dataclass

@@ -12,7 +12,6 @@ from benchmarks.contenders.contender import Contender, Outcome
 from benchmarks.contenders.torchode_splines import padded_cubics
 from benchmarks.workloads import Workload
 
-
 # What the automatic first step of the other contenders comes to, for a state of zero.
 FIRST_STEP = 1e-4
 

@@ -1,5 +1,7 @@
 """torchode on splines that are fitted once, by this package."""
 
+import itertools
+
 import numpy as np
 import torch
 import torchode
@@ -48,7 +50,7 @@ def padded_cubics(workload: Workload) -> tuple[np.ndarray, np.ndarray]:
     n, longest = len(path), int(np.diff(offsets).max())
     knots = np.full((n, longest), np.inf)
     coefficients = np.zeros((n, longest - 1, 4, values.shape[1]))
-    for i, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for i, (begin, end) in enumerate(itertools.pairwise(offsets)):
         knots[i, : end - begin] = times[begin:end]
         width = np.diff(times[begin:end])[:, None]
         empty = width == 0  # a time that stands twice, where the curve bends

@@ -1,0 +1,154 @@
+"""Measure all contenders on all workloads: `python -m benchmarks.solver [--quick] [--only WORKLOAD ...]`.
+
+Everything happens in one run and one process, one contender after the other; only the memory is
+measured in processes of their own. Agreement is checked before anything is timed.
+"""
+
+import argparse
+import datetime
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks import machine, results
+from benchmarks.agreement import NOT_WORSE_THAN, Difference, Disagreement, check_agreement, difference, exact
+from benchmarks.contenders import CONTENDERS, Contender, Outcome, contender
+from benchmarks.measure import Times, burst, choose_threads, peak_memory, wait_for_quiet, watched
+from benchmarks.tables import console, show_agreement, show_peak, show_workload
+from benchmarks.workloads import QUICK, WORKLOADS, Workload
+
+VARIANTS = {"paper-trained", "diffrax-tuned"}  # other settings of a peer: measured on one workload, as a check
+VARIANTS_ON = "pendulum-10"
+PATIENCE = 60.0  # seconds that a workload may wait for other programs to be quiet
+RIVAL = "native-2"  # the one that all ratios refer to
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Measure all contenders on all workloads.")
+    parser.add_argument("--quick", action="store_true", help="two workloads, few repeats, no memory; nothing stored")
+    parser.add_argument(
+        "--only", nargs="+", choices=list(WORKLOADS), help="these workloads, the others as stored today"
+    )
+    parser.add_argument("--contenders", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
+    options = parser.parse_args(arguments)
+    warnings.filterwarnings("ignore", message=".*searchsorted.*")
+    measured = run(
+        options.only or (list(QUICK) if options.quick else list(WORKLOADS)), options.contenders, options.quick
+    )
+    if not options.quick:
+        earlier = results.read(results.file_of_today()).get("solver", {}).get("workloads", {})
+        together = {**earlier, **measured["workloads"]}
+        measured["workloads"] = {name: together[name] for name in WORKLOADS if name in together}
+        console.print(f"stored in {results.store('solver', measured)}")
+
+
+def run(workloads: Sequence[str], names: Sequence[str], quick: bool) -> dict[str, Any]:
+    """The whole measurement as JSON."""
+    found: dict[str, Any] = {
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "machine": machine.describe(),
+        "load_average_before": machine.load_average(),
+        "fma_peak_gflops": machine.fma_peak(),
+    }
+    show_peak(found)
+    found["agreement"] = check_agreement(list(names))
+    show_agreement(found["agreement"])
+    found["workloads"] = {}
+    for name in workloads:
+        chosen = [who for who in names if who not in VARIANTS or name == VARIANTS_ON]
+        found["workloads"][name] = measure(WORKLOADS[name](), chosen, found["fma_peak_gflops"], quick)
+        show_workload(found["workloads"][name])
+    found["load_average_after"] = machine.load_average()
+    return found
+
+
+def measure(workload: Workload, names: Sequence[str], peak: dict[str, float], quick: bool) -> dict[str, Any]:
+    """One workload: check, time in rounds, weigh."""
+    truth = exact(workload)
+    ready: dict[str, Contender] = {}
+    rows: dict[str, dict[str, Any]] = {}
+    with watched() as disturbance:
+        for name in names:
+            ready[name] = contender(name)(workload)
+            compiling = ready[name].compile()
+            choose_threads(ready[name])
+            rows[name] = describe(ready[name], ready[name].outcome(), truth)
+            rows[name]["compile_seconds"] = compiling
+        check_accuracy(rows, workload.tolerance)
+        for name, (forward, gradient) in time_in_rounds(ready, quick).items():
+            rows[name].update(forward=forward.summary(), gradient=gradient.summary())
+    for name, row in rows.items():
+        row["peak_megabytes"] = None if quick else peak_memory(workload.name, name, row["threads"])
+        derive(row, rows[RIVAL], workload, peak)
+    return {
+        "title": workload.title,
+        "series": len(workload.series),
+        "median_points": float(np.median(workload.series.lengths)),
+        "channels": workload.channels,
+        "states": workload.states,
+        "depth": workload.depth,
+        "tolerance": workload.tolerance,
+        "flops_per_evaluation": workload.flops,
+        "load_average": machine.load_average(),
+        "others_share_of_cpu": disturbance.share,
+        "contenders": rows,
+    }
+
+
+def describe(who: Contender, outcome: Outcome, truth: Outcome) -> dict[str, Any]:
+    """What is known before timing: how exact, and at how many evaluations."""
+    row: dict[str, Any] = {"label": who.label, "threads": who.threads, "backend": who.backend}
+    if who.solves_the_same:
+        found: Difference = difference(outcome, truth)
+        row["error"] = {"typical_state": found.typical, "largest_state": found.states, "gradient": found.gradient}
+    if outcome.evaluations is not None:
+        row["evaluations"] = {
+            "mean": float(outcome.evaluations.mean()),
+            "max": int(outcome.evaluations.max()),
+            "total": int(outcome.evaluations.sum()),
+        }
+    return row
+
+
+def check_accuracy(rows: dict[str, dict[str, Any]], tolerance: float) -> None:
+    """Nobody may be fast by being wrong: typical errors must be alike."""
+    own = rows[RIVAL]["error"]
+    for name, row in rows.items():
+        for what in ("typical_state", "gradient"):
+            limit = NOT_WORSE_THAN * own[what] + tolerance
+            if "error" in row and (
+                row["error"][what] > limit or own[what] > NOT_WORSE_THAN * row["error"][what] + tolerance
+            ):
+                raise Disagreement(
+                    f"{name} has an error of {row['error'][what]:.2g} ({what}), native-2 one of {own[what]:.2g}: "
+                    f"more than a factor of {NOT_WORSE_THAN:g} apart, so they did not do the same work."
+                )
+
+
+def time_in_rounds(ready: dict[str, Contender], quick: bool) -> dict[str, tuple[Times, Times]]:
+    """Bursts of each contender in turn, several rounds: a passing disturbance cannot hit one of them alone."""
+    times = {name: (Times(), Times()) for name in ready}
+    patience = 0.0 if quick else PATIENCE
+    for _ in range(1 if quick else 3):
+        for name, who in ready.items():
+            patience = wait_for_quiet(patience)
+            burst(who.forward, times[name][0], budget=0.3 if quick else 1.0)
+            burst(who.forward_and_gradient, times[name][1], budget=0.3 if quick else 1.5)
+    return times
+
+
+def derive(row: dict[str, Any], rival: dict[str, Any], workload: Workload, peak: dict[str, float]) -> None:
+    """Ratios and rates, from the best times."""
+    for what in ("forward", "gradient"):
+        row[what]["ratio"] = row[what]["best_ms"] / rival[what]["best_ms"]
+    if "evaluations" not in row:
+        return
+    total, seconds = row["evaluations"]["total"], row["forward"]["best_ms"] / 1e3
+    row["ns_per_evaluation"] = {what: row[what]["best_ms"] * 1e6 / total for what in ("forward", "gradient")}
+    row["fma_share"] = total * workload.flops / seconds / (peak[str(row["threads"])] * 1e9)
+
+
+if __name__ == "__main__":
+    main()
