@@ -7,8 +7,8 @@ from typing import Any
 import matplotlib
 
 matplotlib.use("svg")
-from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 STYLE = {

@@ -23,7 +23,7 @@ from benchmarks.workloads import Workload, build, pendulum
 from denots import kernels
 from denots.data import SeriesSet
 
-PATIENCE = 20.0
+PATIENCE = 20.0  # seconds that a point may wait for other programs to be quiet
 
 
 def noise(n: int = 128, points: int = 300, channels: int = 2) -> SeriesSet:
@@ -73,7 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         label, make, sizes = AXES[name]
         chosen = sizes[::4] if options.quick else sizes
         with watched() as others:
-            points = [measure(partial(make, size), size) for size in track(chosen, f"{name}: {label}", console=console)]
+            points = [
+                measure(partial(make, size), size, 0.0 if options.quick else PATIENCE)
+                for size in track(chosen, f"{name}: {label}", console=console)
+            ]
         found["axes"][name] = {"label": label, "points": points, "others_share_of_cpu": others.share}
         for point in points:
             console.print(describe(name, point))
@@ -83,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         console.print(f"stored in {file}; drawn in {draw_scaling(results.read(file)['scaling'])}")
 
 
-def measure(make: Callable[[], Workload], size: int) -> dict[str, Any]:
+def measure(make: Callable[[], Workload], size: int, patience: float) -> dict[str, Any]:
     """Best times with one and two threads, evaluations, and what the gradient had to keep."""
     workload = make()
     point: dict[str, Any] = {"size": size, "threads": {}}
@@ -91,7 +94,7 @@ def measure(make: Callable[[], Workload], size: int) -> dict[str, Any]:
         who = contender("native-2")(workload)
         who.threads = threads
         forward, gradient = Times(), Times()
-        wait_for_quiet(PATIENCE)
+        patience = wait_for_quiet(patience)
         burst(who.forward, forward, budget=0.5)
         burst(who.forward_and_gradient, gradient, budget=1.0)
         point["threads"][str(threads)] = {"forward": forward.summary(), "gradient": gradient.summary()}
