@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   double best = 0;
   std::vector<float> out(threads * 64);
-  for (int repeat = 0; repeat < 7; ++repeat) {
+  for (int repeat = 0; repeat < 100; ++repeat) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::thread> pool;
     for (int i = 0; i < threads; ++i) pool.emplace_back(run, 0.999f, &out[i * 64]);

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measure import wait_for_quiet
 from denots import kernels
 
 HERE = Path(__file__).parent
@@ -43,7 +44,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def fma_peak() -> dict[str, float]:
+def fma_peak(patience: float) -> dict[str, float]:
     """Gigaflops of independent float32 multiply-adds, by number of threads; compiled here and now."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "fma_peak"
@@ -52,6 +53,7 @@ def fma_peak() -> dict[str, float]:
         subprocess.run(["g++", "-O3", "-std=c++17", "-pthread", *flags, "-o", program, source], check=True)
         found = {}
         for threads in (1, 2):
+            patience = wait_for_quiet(patience)
             done = subprocess.run([program, str(threads)], check=True, capture_output=True, text=True)
             found[str(threads)] = float(done.stdout) / 1e9
         return found

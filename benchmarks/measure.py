@@ -14,64 +14,7 @@ from pathlib import Path
 from benchmarks.contenders import Contender
 
 ROOT = Path(__file__).parents[1]
-
-
-@dataclass
-class Times:
-    """Seconds of every repeat of one call, by the clock and of processor time.
-
-    The best one is what the code can do, the rest is other programs.
-    """
-
-    seconds: list[float] = field(default_factory=list)
-    processor: list[float] = field(default_factory=list)
-
-    def summary(self) -> dict[str, float]:
-        ordered = sorted(self.seconds)
-        return {
-            "best_ms": 1e3 * ordered[0],
-            "median_ms": 1e3 * ordered[len(ordered) // 2],
-            "best_processor_ms": 1e3 * min(self.processor),
-            "repeats": len(ordered),
-        }
-
-
-def burst(call: Callable[[], None], times: Times, budget: float) -> None:
-    """Warm up once, then repeat for about `budget` seconds, at least once and at most 50 times."""
-    gc.collect()
-    started = time.perf_counter()
-    call()
-    warm = time.perf_counter() - started
-    for _ in range(max(1, min(50, int(budget / max(warm, 1e-6))))):
-        started, processor = time.perf_counter(), time.process_time()
-        call()
-        times.seconds.append(time.perf_counter() - started)
-        times.processor.append(time.process_time() - processor)
-
-
-def choose_threads(contender: Contender) -> None:
-    """Give a peer whichever of one and two threads makes its forward pass faster."""
-    if not contender.free_threads:
-        return
-    found = {}
-    for threads in (1, 2):
-        contender.threads = threads
-        contender.forward()
-        started = time.perf_counter()
-        contender.forward()
-        found[threads] = time.perf_counter() - started
-    contender.threads = min(found, key=lambda threads: found[threads])
-
-
-def wait_for_quiet(patience: float, share: float = 0.1) -> float:
-    """Sleep until other programs use less than `share` of the processor; returns the patience that is left."""
-    while patience > 0:
-        with watched() as others:
-            time.sleep(0.3)
-        if others.share < share:
-            break
-        patience -= 0.3
-    return patience
+QUIET = 0.1  # share of the processor that others may use in an undisturbed measurement
 
 
 @dataclass
@@ -103,6 +46,72 @@ def _machine_seconds() -> float:
 def _own_seconds() -> float:
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+@dataclass
+class Times:
+    """Every repeat of one call: seconds by the clock, and the share of the processor that others had meanwhile.
+
+    The best repeat is what the code can do, the rest is other programs.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    others: list[float] = field(default_factory=list)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether no repeat had the machine for itself."""
+        return not self.others or min(self.others) > QUIET
+
+    def summary(self) -> dict[str, float]:
+        ordered = sorted(zip(self.seconds, self.others, strict=True))
+        return {
+            "best_ms": 1e3 * ordered[0][0],
+            "median_ms": 1e3 * ordered[len(ordered) // 2][0],
+            "repeats": len(ordered),
+            "others_share_of_cpu": ordered[0][1],
+        }
+
+
+def burst(call: Callable[[], None], times: Times, budget: float) -> None:
+    """Warm up once, then repeat for about `budget` seconds, at least twice and at most 50 times."""
+    gc.collect()
+    started = time.perf_counter()
+    call()
+    warm = time.perf_counter() - started
+    seconds = []
+    with watched() as others:
+        for _ in range(max(2, min(50, int(budget / max(warm, 1e-6))))):
+            started = time.perf_counter()
+            call()
+            seconds.append(time.perf_counter() - started)
+    times.seconds += seconds
+    times.others += [others.share] * len(seconds)
+
+
+def choose_threads(contender: Contender) -> None:
+    """Give a peer whichever of one and two threads makes its forward pass faster."""
+    if not contender.free_threads:
+        return
+    found = {}
+    for threads in (1, 2):
+        contender.threads = threads
+        contender.forward()
+        started = time.perf_counter()
+        contender.forward()
+        found[threads] = time.perf_counter() - started
+    contender.threads = min(found, key=lambda threads: found[threads])
+
+
+def wait_for_quiet(patience: float) -> float:
+    """Sleep until other programs leave the processor alone; returns the seconds of patience that are left."""
+    while patience > 0:
+        with watched() as others:
+            time.sleep(0.3)
+        if others.share < QUIET:
+            break
+        patience -= 0.3
+    return patience
 
 
 def peak_memory(workload: str, contender: str, threads: int) -> float | None:

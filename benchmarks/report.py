@@ -24,6 +24,7 @@ HEADINGS = (
     "of FMA peak",
     "error of states",
     "of gradient",
+    "others' share of the processor",
 )
 SUMMARY = ("paper", "torchode", "diffrax", "reference", "gru", "native-1")
 TARGET_WORKLOAD = "pendulum-10"

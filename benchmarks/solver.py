@@ -21,7 +21,6 @@ from benchmarks.workloads import QUICK, WORKLOADS, Workload
 
 VARIANTS = {"paper-trained", "diffrax-tuned"}  # other settings of a peer: measured on one workload, as a check
 VARIANTS_ON = "pendulum-10"
-PATIENCE = 60.0  # seconds that a workload may wait for other programs to be quiet
 RIVAL = "native-2"  # the one that all ratios refer to
 
 
@@ -31,11 +30,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--only", nargs="+", choices=list(WORKLOADS), help="these workloads, the others as stored today"
     )
+    parser.add_argument(
+        "--patience", type=float, default=60.0, help="seconds that a workload may wait for other programs to be quiet"
+    )
     parser.add_argument("--contenders", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore", message=".*searchsorted.*")
     measured = run(
-        options.only or (list(QUICK) if options.quick else list(WORKLOADS)), options.contenders, options.quick
+        options.only or (list(QUICK) if options.quick else list(WORKLOADS)),
+        options.contenders,
+        options.quick,
+        options.patience,
     )
     if not options.quick:
         earlier = results.read(results.file_of_today()).get("solver", {}).get("workloads", {})
@@ -44,13 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         console.print(f"stored in {results.store('solver', measured)}")
 
 
-def run(workloads: Sequence[str], names: Sequence[str], quick: bool) -> dict[str, Any]:
+def run(workloads: Sequence[str], names: Sequence[str], quick: bool, patience: float) -> dict[str, Any]:
     """The whole measurement as JSON."""
     found: dict[str, Any] = {
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "machine": machine.describe(),
         "load_average_before": machine.load_average(),
-        "fma_peak_gflops": machine.fma_peak(),
+        "fma_peak_gflops": machine.fma_peak(0.0 if quick else patience),
     }
     show_peak(found)
     found["agreement"] = check_agreement(list(names))
@@ -58,13 +63,15 @@ def run(workloads: Sequence[str], names: Sequence[str], quick: bool) -> dict[str
     found["workloads"] = {}
     for name in workloads:
         chosen = [who for who in names if who not in VARIANTS or name == VARIANTS_ON]
-        found["workloads"][name] = measure(WORKLOADS[name](), chosen, found["fma_peak_gflops"], quick)
+        found["workloads"][name] = measure(WORKLOADS[name](), chosen, found["fma_peak_gflops"], quick, patience)
         show_workload(found["workloads"][name])
     found["load_average_after"] = machine.load_average()
     return found
 
 
-def measure(workload: Workload, names: Sequence[str], peak: dict[str, float], quick: bool) -> dict[str, Any]:
+def measure(
+    workload: Workload, names: Sequence[str], peak: dict[str, float], quick: bool, patience: float
+) -> dict[str, Any]:
     """One workload: check, time in rounds, weigh."""
     truth = exact(workload)
     ready: dict[str, Contender] = {}
@@ -77,7 +84,7 @@ def measure(workload: Workload, names: Sequence[str], peak: dict[str, float], qu
             rows[name] = describe(ready[name], ready[name].outcome(), truth)
             rows[name]["compile_seconds"] = compiling
         check_accuracy(rows, workload.tolerance)
-        for name, (forward, gradient) in time_in_rounds(ready, quick).items():
+        for name, (forward, gradient) in time_in_rounds(ready, quick, 0.0 if quick else patience).items():
             rows[name].update(forward=forward.summary(), gradient=gradient.summary())
     for name, row in rows.items():
         row["peak_megabytes"] = None if quick else peak_memory(workload.name, name, row["threads"])
@@ -127,15 +134,22 @@ def check_accuracy(rows: dict[str, dict[str, Any]], tolerance: float) -> None:
                 )
 
 
-def time_in_rounds(ready: dict[str, Contender], quick: bool) -> dict[str, tuple[Times, Times]]:
-    """Bursts of each contender in turn, several rounds: a passing disturbance cannot hit one of them alone."""
+def time_in_rounds(ready: dict[str, Contender], quick: bool, patience: float) -> dict[str, tuple[Times, Times]]:
+    """Bursts of each contender in turn, several rounds: a passing disturbance cannot hit one of them alone.
+
+    Who never had the machine for itself gets more rounds, as long as the patience lasts.
+    """
     times = {name: (Times(), Times()) for name in ready}
-    patience = 0.0 if quick else PATIENCE
-    for _ in range(1 if quick else 3):
+    rounds = 1 if quick else 3
+    while rounds > 0 or (patience > 0 and any(kind.disturbed for pair in times.values() for kind in pair)):
         for name, who in ready.items():
-            patience = wait_for_quiet(patience)
-            burst(who.forward, times[name][0], budget=0.3 if quick else 1.0)
-            burst(who.forward_and_gradient, times[name][1], budget=0.3 if quick else 1.5)
+            for call, found, budget in zip(
+                (who.forward, who.forward_and_gradient), times[name], (0.7, 1.0), strict=True
+            ):
+                if rounds > 0 or found.disturbed:
+                    patience = wait_for_quiet(patience)
+                    burst(call, found, 0.3 if quick else budget)
+        rounds -= 1
     return times
 
 

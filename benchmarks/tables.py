@@ -47,6 +47,7 @@ def show_workload(workload: dict[str, Any]) -> None:
         "FMA",
         "error",
         "gradient",
+        "others",
         "compile",
     )
     for heading in headings:
@@ -72,6 +73,7 @@ def cells(row: dict[str, Any]) -> list[str]:
         f"{row['fma_share']:.0%}" if row.get("backend") == "native" else "",
         "" if error is None else f"{error['typical_state']:.1e}",
         "" if error is None else f"{error['gradient']:.1e}",
+        f"{max(row[what]['others_share_of_cpu'] for what in ('forward', 'gradient')):.0%}",
         f"{row['compile_seconds']:.1f} s" if row["compile_seconds"] else "",
     ]
 
