@@ -1,7 +1,7 @@
 """Peak memory of one forward + gradient: `python -m benchmarks.memory WORKLOAD CONTENDER THREADS`.
 
-Runs in a fresh process. Libraries are loaded and programs compiled beforehand, with a solve of
-two series; then the kernel's high-water mark of the resident memory is reset, one batch is
+Runs in a fresh process. Programs are compiled beforehand, or libraries loaded with a solve of two
+series; then the kernel's high-water mark of the resident memory is reset, one batch is
 solved, and the mark is read. Data, splines and weights are there before and do not count; what a
 solver keeps for its gradient does. Linux only.
 """
@@ -18,12 +18,12 @@ def main() -> None:
     name, who, threads = sys.argv[1:]
     workload = WORKLOADS[name]()
     kind = contender(who)
-    small = kind(workload.first(2))
-    small.threads = int(threads)
-    small.forward_and_gradient()
     full = kind(workload)
     full.threads = int(threads)
-    full.compile()
+    if not full.compile():
+        small = kind(workload.first(2))
+        small.threads = int(threads)
+        small.forward_and_gradient()
     megabytes = None
     if reset_peak():
         before = resident("VmRSS")

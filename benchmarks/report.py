@@ -17,6 +17,7 @@ HEADINGS = (
     "ratio",
     "forward + gradient",
     "ratio",
+    "its processor time",
     "memory, MB",
     "evaluations",
     "most",
@@ -130,7 +131,7 @@ METHOD = """## How it was measured
 anti-phase feedback), the same tolerance (`rtol = atol`), single precision, and solves from zero states to the end
 of each series; the gradient is that of a fixed linear function of the final states, to all weights of the field.
 
-- **Time**: contenders take turns in three rounds of bursts, never two at once. Each burst starts with a call
+- **Time**: contenders take turns in rounds of bursts, never two at once. Each burst starts with a call
   that is not counted; the best repeat counts. Compilation is listed apart. Before a burst, the script
   waits (for a limited time) until other programs are quiet.
 - **Threads**: PyTorch contenders run with one or two threads, whichever is faster for them, because most of their
@@ -141,7 +142,7 @@ of each series; the gradient is that of a fixed linear function of the final sta
 - **diffrax**: `jit` of `vmap` of `diffeqsolve`, `Dopri5`, `PIDController(rtol, atol)`, `RecursiveCheckpointAdjoint`,
   the first step that the automatic rule of the others gives. Its error estimate and step factors are the same.
 - **Memory**: what one forward + gradient adds to the resident memory, in a process of its own: the high-water mark
-  of the kernel is reset after loading, compiling and a solve of two series. Data and splines do not count.
+  of the kernel is reset after compiling, or after a solve of two series. Data and splines do not count.
 - **Evaluations**: field calls that each series needed for itself, rejected steps and the first-step search included.
 - **ns each**: forward time by the clock, divided by all evaluations of all series.
 - **Of FMA peak**: the two matrix products of an evaluation, over the time, over the multiply-adds per

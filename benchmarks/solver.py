@@ -7,7 +7,7 @@ measured in processes of their own. Agreement is checked before anything is time
 import argparse
 import datetime
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,26 +36,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--contenders", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore", message=".*searchsorted.*")
-    measured = run(
-        options.only or (list(QUICK) if options.quick else list(WORKLOADS)),
-        options.contenders,
-        options.quick,
-        options.patience,
-    )
-    if not options.quick:
-        earlier = results.read(results.file_of_today()).get("solver", {}).get("workloads", {})
-        together = {**earlier, **measured["workloads"]}
-        measured["workloads"] = {name: together[name] for name in WORKLOADS if name in together}
-        console.print(f"stored in {results.store('solver', measured)}")
+    chosen = options.only or (QUICK if options.quick else list(WORKLOADS))
+    for measured in run(chosen, options.contenders, options.quick, options.patience):
+        if not options.quick:
+            store(measured)
 
 
-def run(workloads: Sequence[str], names: Sequence[str], quick: bool, patience: float) -> dict[str, Any]:
-    """The whole measurement as JSON."""
+def store(measured: dict[str, Any]) -> None:
+    """Beside the workloads that were measured earlier today; a run that is cut short keeps what it has."""
+    earlier = results.read(results.file_of_today()).get("solver", {}).get("workloads", {})
+    together = {**earlier, **measured["workloads"]}
+    ordered = {name: together[name] for name in WORKLOADS if name in together}
+    console.print(f"stored in {results.store('solver', {**measured, 'workloads': ordered})}")
+
+
+def run(workloads: Sequence[str], names: Sequence[str], quick: bool, patience: float) -> Iterator[dict[str, Any]]:
+    """The measurement as JSON, growing by one workload at a time."""
     found: dict[str, Any] = {
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "machine": machine.describe(),
         "load_average_before": machine.load_average(),
-        "fma_peak_gflops": machine.fma_peak(0.0 if quick else patience),
+        "fma_peak_gflops": machine.fma_peak(0.0 if quick else min(patience, 30.0)),
     }
     show_peak(found)
     found["agreement"] = check_agreement(list(names))
@@ -65,8 +66,8 @@ def run(workloads: Sequence[str], names: Sequence[str], quick: bool, patience: f
         chosen = [who for who in names if who not in VARIANTS or name == VARIANTS_ON]
         found["workloads"][name] = measure(WORKLOADS[name](), chosen, found["fma_peak_gflops"], quick, patience)
         show_workload(found["workloads"][name])
-    found["load_average_after"] = machine.load_average()
-    return found
+        found["load_average_after"] = machine.load_average()
+        yield found
 
 
 def measure(
@@ -140,7 +141,7 @@ def time_in_rounds(ready: dict[str, Contender], quick: bool, patience: float) ->
     Who never had the machine for itself gets more rounds, as long as the patience lasts.
     """
     times = {name: (Times(), Times()) for name in ready}
-    rounds = 1 if quick else 3
+    rounds = 1 if quick else 2
     while rounds > 0 or (patience > 0 and any(kind.disturbed for pair in times.values() for kind in pair)):
         for name, who in ready.items():
             for call, found, budget in zip(
