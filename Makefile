@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-slow sanitize demo clean
+.PHONY: help setup fmt lint test test-slow sanitize bench demo clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,6 +39,13 @@ test-slow: setup  ## Run the slow tests too
 
 sanitize:  ## Run the C++ tests under sanitizers and valgrind (a few minutes)
 	cpp/tests/run_sanitizers.sh
+
+bench: setup  ## Measure the solver against its peers on a quiet machine (an hour), and write docs/benchmarks.md
+	$(BIN)/pip install --quiet -c constraints.txt --no-build-isolation -e '.[bench]'
+	$(BIN)/python -m benchmarks.solver
+	$(BIN)/python -m benchmarks.scaling
+	$(BIN)/python -m benchmarks.epoch
+	$(BIN)/python -m benchmarks.report
 
 demo: setup  ## Train DeNOTS on a built-in data set and predict with it
 	$(BIN)/python examples/demo.py
