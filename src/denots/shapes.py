@@ -13,3 +13,4 @@ import numpy.typing as npt
 
 FloatArray: TypeAlias = npt.NDArray[np.floating]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]

@@ -66,13 +66,16 @@ def embed_first(model: DeNOTS, series: SeriesSet) -> Tensor:
     """States computed the long way: embed every observation, then interpolate, then solve."""
     factor = model.config.depth / np.median(series.ends - series.start)
     since = [np.diff(one.times, prepend=one.times[0]) * factor / model.config.depth for one in series]
-    table = np.concatenate([series.values, np.concatenate(since)[:, None]], axis=1)
+    seen = [~np.isnan(series.values)] if model.config.presence else []
+    table = np.concatenate([series.values, *seen, np.concatenate(since)[:, None]], axis=1)
     x = torch.from_numpy((table - np.nanmean(table, axis=0)) / np.nanstd(table, axis=0))
     if model.config.normalise == "batch":
         x = torch.stack([_batch_norm(x[:, c], model, c) for c in range(x.shape[1])], dim=1)
     if model.config.inflate > 1:
         inflated = x.nan_to_num()[:, :, None] * model.embedding.weight + model.embedding.bias
         x = inflated.where(~x.isnan()[:, :, None], torch.nan).flatten(1)
+    if model.config.holes == "zero":
+        x = x.nan_to_num()
     states = []
     for row, one in enumerate(series):
         rows = slice(series.offsets[row], series.offsets[row + 1])
@@ -90,7 +93,15 @@ def _batch_norm(x: Tensor, model: DeNOTS, c: int) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"normalise": "batch"}, {"normalise": "batch", "inflate": 3}, {"inflate": 2, "field": "tanh"}]
+    "options",
+    [
+        {},
+        {"normalise": "batch"},
+        {"normalise": "batch", "inflate": 3},
+        {"inflate": 2, "field": "tanh"},
+        {"presence": True},
+        {"normalise": "batch", "inflate": 3, "holes": "zero"},
+    ],
 )
 def test_the_folded_embedding_equals_embedding_first_in_values_and_gradients(options) -> None:
     series = gappy_series(lengths=(3, 6, 5), channels=2, missing=0.5, seed=8)
@@ -146,7 +157,7 @@ def test_a_series_is_encoded_alike_alone_and_in_any_batch(initial: str) -> None:
 def test_time_is_scaled_by_depth_over_the_median_span() -> None:
     series = gappy_series(lengths=(5, 9, 4))
     model = backbone(series, depth=7.0)
-    assert model.time_scale.item() == np.median(series.ends)
+    assert model.intake.time_scale.item() == np.median(series.ends)
     torch.testing.assert_close(
         model.prepare(series).path.t1, torch.from_numpy(series.ends * 7.0 / np.median(series.ends))
     )

@@ -9,11 +9,13 @@ from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
-from denots.backbones.embedding import ChannelEmbedding, ChannelMoments, fold
+from denots.backbones.embedding import ChannelEmbedding, ChannelMoments, fold, fold_presence
+from denots.backbones.intake import Intake, TimeChannel
 from denots.data.series import SeriesSet
-from denots.data.transforms import Standardiser, append_time_differences, scale_clock
+from denots.data.transforms import append_presence, fill_with_zeros
 from denots.errors import InvalidOption
 from denots.fields import FIELDS
+from denots.ode.input_map import InputMap
 from denots.ode.solve import Backend, solve
 from denots.paths import PATHS
 from denots.paths.path import Path
@@ -29,6 +31,9 @@ class DeNOTSConfig:
     normalise: "fixed" standardises with the training split; "batch" adds batch normalisation
         over the observed values of each batch, as published.
     inflate: trainable features per channel (the paper: 100 on Sepsis, else 1).
+    presence: add a channel for each that says where values were observed.
+    holes: missing values are "bridge"d by the path, or are "zero" after the embedding, which
+        shows the model where they are (the paper, on Sepsis).
     initial: the state starts at "zero", as published, or from the "first" observed values;
         static features are added where there are any.
     """
@@ -41,6 +46,8 @@ class DeNOTSConfig:
     normalise: Literal["fixed", "batch"] = "fixed"
     inflate: int = 1
     time_differences: bool = True
+    presence: bool = False
+    holes: Literal["bridge", "zero"] = "bridge"
     initial: Literal["zero", "first"] = "zero"
     max_steps: int = 10_000
     backend: Backend = "auto"
@@ -69,51 +76,34 @@ class DeNOTS(Backbone):
     """
 
     Config = DeNOTSConfig
-    time_scale: Tensor
-    centre: Tensor
-    scale: Tensor
-    static_centre: Tensor
-    static_scale: Tensor
 
     def __init__(self, config: DeNOTSConfig, channels: int, static_size: int = 0) -> None:
         super().__init__()
         _check(config)
         self.config, self.state_size = config, config.state_size
-        read = channels + config.time_differences
+        time: TimeChannel = "differences" if config.time_differences else "none"
+        self.intake = Intake(channels, static_size, time=time, presence=config.presence)
+        read = self.intake.read
         self.embedding = ChannelEmbedding(read, config.inflate, config.normalise == "batch")
         self.field = lookup(FIELDS, config.field, "field")(read * config.inflate, config.state_size)
         self.from_first = nn.Linear(read * config.inflate, config.state_size) if config.initial == "first" else None
         self.from_static = nn.Linear(static_size, config.state_size) if static_size else None
-        for name, value in (
-            ("time_scale", torch.ones(())),
-            ("centre", torch.zeros(read)),
-            ("scale", torch.ones(read)),
-            ("static_centre", torch.zeros(static_size)),
-            ("static_scale", torch.ones(static_size)),
-        ):
-            self.register_buffer(name, value.double())
 
     def calibrate(self, train: SeriesSet) -> None:
-        span = float(np.median(train.spans))
-        self.time_scale.fill_(span if span > 0 else 1.0)
-        channels = Standardiser.fit(self._clocked(train).values)
-        self.centre.copy_(torch.from_numpy(channels.centre))
-        self.scale.copy_(torch.from_numpy(channels.scale))
-        if train.static is not None:
-            static = Standardiser.fit(train.static)
-            self.static_centre.copy_(torch.from_numpy(static.centre))
-            self.static_scale.copy_(torch.from_numpy(static.scale))
+        self.intake.calibrate(train)
 
     def prepare(self, series: SeriesSet) -> DrivenInputs:
-        standardiser = Standardiser(self.centre.numpy(), self.scale.numpy())
-        clocked = self._clocked(series)
-        clocked = replace(clocked, values=standardiser.apply(clocked.values.astype(np.float64, copy=False)))
+        observed = self.intake.observations(series)
         dtype = self.field.weight_ih.dtype
-        path = lookup(PATHS, self.config.path, "path").fit(clocked, dtype)
+        signal = observed if self.config.holes == "bridge" else fill_with_zeros(append_presence(observed))
+        path = lookup(PATHS, self.config.path, "path").fit(signal, dtype)
         if self.config.initial == "first":
             path = replace(path, t0=path.times[path.offsets[:-1]].clone())
         return DrivenInputs(
-            path.scale_time(self.config.depth), _moments(clocked), self._static(series), torch.from_numpy(series.start)
+            path.scale_time(self.config.depth),
+            ChannelMoments.of(observed),
+            self.intake.static(series, dtype),
+            torch.from_numpy(series.start),
         )
 
     def forward(self, inputs: Inputs, at: Float64[Tensor, "B K"] | None = None) -> Encoded:
@@ -121,9 +111,9 @@ class DeNOTS(Backbone):
             raise TypeError(f"DeNOTS reads what its own prepare() returns, not {type(inputs).__name__}.")
         path = inputs.path
         factor, offset = self.embedding.coefficients(inputs.moments)
-        drive = fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path.present)
+        drive = self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path)
         if at is not None:
-            at = (at - inputs.start[:, None]) * (self.config.depth / self.time_scale)
+            at = (at - inputs.start[:, None]) * (self.config.depth / self.intake.time_scale)
         solution = solve(
             self.field,
             path,
@@ -137,36 +127,20 @@ class DeNOTS(Backbone):
         )
         return Encoded(solution.states, solution.ok, solution.evaluations)
 
-    def _clocked(self, series: SeriesSet) -> SeriesSet:
-        """Time since the start in units of M, its differences as a channel where wanted."""
-        clocked = scale_clock(series, 1.0 / self.time_scale.item())
-        return append_time_differences(clocked) if self.config.time_differences else clocked
-
-    def _static(self, series: SeriesSet) -> Tensor:
-        """Standardised static features; an unknown one takes the training mean."""
-        if series.static is None or self.from_static is None:
-            return torch.zeros(len(series), 0)
-        table = Standardiser(self.static_centre.numpy(), self.static_scale.numpy()).apply(
-            series.static.astype(np.float64)
-        )
-        return torch.from_numpy(np.nan_to_num(table)).to(self.field.weight_ih.dtype)
+    def _fold(self, weight: Tensor, bias: Tensor, factor: Tensor, offset: Tensor, path: Path) -> InputMap:
+        if self.config.holes == "bridge":
+            return fold(weight, bias, factor, offset, path.present)
+        return fold_presence(weight, bias, factor, offset, len(path))
 
     def _first_state(self, inputs: DrivenInputs, factor: Tensor, offset: Tensor) -> Tensor:
         path = inputs.path
         h0 = path.values.new_zeros(len(path), self.state_size)
         if self.from_first is not None:
-            start = fold(self.from_first.weight, self.from_first.bias, factor, offset, path.present)
+            start = self._fold(self.from_first.weight, self.from_first.bias, factor, offset, path)
             h0 = h0 + linear_rows(path.value(path.t0), start.weight, start.bias)
         if self.from_static is not None:
             h0 = h0 + linear_rows(inputs.static, self.from_static.weight, self.from_static.bias)
         return h0
-
-
-def _moments(series: SeriesSet) -> ChannelMoments:
-    seen = ~np.isnan(series.values)
-    values = np.where(seen, series.values, 0.0)
-    sums = (np.add.reduceat(table, series.offsets[:-1], dtype=np.float64) for table in (seen, values, values**2))
-    return ChannelMoments(*(torch.from_numpy(table) for table in sums))
 
 
 def _check(config: DeNOTSConfig) -> None:
@@ -177,6 +151,10 @@ def _check(config: DeNOTSConfig) -> None:
         if not (np.isfinite(getattr(config, name)) and getattr(config, name) > 0):
             raise InvalidOption(f"{name} must be a positive number; got {getattr(config, name)}.")
     lookup(PATHS, config.path, "path")
-    for name, known in (("normalise", ("fixed", "batch")), ("initial", ("zero", "first"))):
+    for name, known in (
+        ("normalise", ("fixed", "batch")),
+        ("holes", ("bridge", "zero")),
+        ("initial", ("zero", "first")),
+    ):
         if getattr(config, name) not in known:
             raise InvalidOption(f"{name} must be one of {', '.join(known)}; got {getattr(config, name)!r}.")

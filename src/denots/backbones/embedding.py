@@ -7,10 +7,12 @@ on raw data only and are fitted once, and inflated channels cost no more than pl
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
 
+from denots.data.series import SeriesSet
 from denots.ode.input_map import InputMap
 from denots.rowwise import linear_rows
 
@@ -22,6 +24,13 @@ class ChannelMoments:
     count: Float64[Tensor, "n C"]
     total: Float64[Tensor, "n C"]
     square: Float64[Tensor, "n C"]
+
+    @classmethod
+    def of(cls, series: SeriesSet) -> "ChannelMoments":
+        seen = ~np.isnan(series.values)
+        values = np.where(seen, series.values, 0.0)
+        sums = (np.add.reduceat(table, series.offsets[:-1], dtype=np.float64) for table in (seen, values, values**2))
+        return cls(*(torch.from_numpy(table) for table in sums))
 
     def select(self, rows: Tensor) -> "ChannelMoments":
         return ChannelMoments(self.count[rows], self.total[rows], self.square[rows])
@@ -100,3 +109,19 @@ def fold(
         weight=torch.einsum("gce,ce->gc", split, factor),
         bias=linear_rows(present.to(weight.dtype), offsets, bias),
     )
+
+
+def fold_presence(
+    weight: Float[Tensor, "G CE"],
+    bias: Float[Tensor, " G"],
+    factor: Float[Tensor, "C E"],
+    offset: Float[Tensor, "C E"],
+    n: int,
+) -> InputMap:
+    """The same for signals whose missing values are zero after the embedding.
+
+    They have twice the channels: values with zeros in the holes, then 1 where one was observed.
+    """
+    split = weight.reshape(len(weight), *factor.shape)
+    parts = [torch.einsum("gce,ce->gc", split, part) for part in (factor, offset)]
+    return InputMap(weight=torch.cat(parts, dim=1), bias=bias.expand(n, -1))

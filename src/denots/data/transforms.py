@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from denots.data.series import SeriesSet
-from denots.shapes import FloatArray
+from denots.shapes import BoolArray, FloatArray
 
 
 def scale_clock(series: SeriesSet, factor: float) -> SeriesSet:
@@ -18,11 +18,33 @@ def append_time_differences(series: SeriesSet) -> SeriesSet:
     """One more channel: the time since the observation before, zero at the first one."""
     since = np.diff(series.times, prepend=0.0)
     since[series.offsets[:-1]] = 0.0
-    name = "since previous"
-    while name in series.channels:
-        name += "'"
-    column = since[:, None].astype(series.values.dtype)
-    return replace(series, values=np.concatenate([series.values, column], axis=1), channels=(*series.channels, name))
+    return _widen(series, since[:, None], ["since previous"])
+
+
+def append_times(series: SeriesSet) -> SeriesSet:
+    """One more channel: the time itself."""
+    return _widen(series, series.times[:, None], ["time"])
+
+
+def append_presence(series: SeriesSet) -> SeriesSet:
+    """One more channel for each: 1 where a value was observed, 0 where it is missing."""
+    return _widen(series, ~np.isnan(series.values), [f"{name} observed" for name in series.channels])
+
+
+def fill_with_zeros(series: SeriesSet) -> SeriesSet:
+    """Zero for every missing value."""
+    return replace(series, values=np.nan_to_num(series.values))
+
+
+def _widen(series: SeriesSet, columns: FloatArray | BoolArray, names: list[str]) -> SeriesSet:
+    known = set(series.channels)
+    for i, name in enumerate(names):
+        while name in known:
+            name += "'"
+        names[i] = name
+        known.add(name)
+    values = np.concatenate([series.values, columns.astype(series.values.dtype)], axis=1)
+    return replace(series, values=values, channels=(*series.channels, *names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

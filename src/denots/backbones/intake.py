@@ -1,0 +1,78 @@
+"""What every backbone does to observations before it reads them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from denots.data.series import SeriesSet
+from denots.data.transforms import Standardiser, append_presence, append_time_differences, append_times, scale_clock
+
+TimeChannel = Literal["differences", "stamps", "none"]
+
+_TIME_CHANNELS: dict[TimeChannel, Callable[[SeriesSet], SeriesSet]] = {
+    "differences": append_time_differences,
+    "stamps": append_times,
+    "none": lambda series: series,
+}
+
+
+class Intake(nn.Module):
+    """Count time in median spans, add channels for time and presence, standardise once.
+
+    Everything is learnt from the training split and saved with the weights.
+    """
+
+    time_scale: Tensor
+    centre: Tensor
+    scale: Tensor
+    static_centre: Tensor
+    static_scale: Tensor
+
+    def __init__(self, channels: int, static_size: int, *, time: TimeChannel, presence: bool = False) -> None:
+        super().__init__()
+        self.time, self.presence = time, presence
+        self.observed = channels
+        self.read = channels * (1 + presence) + (time != "none")
+        for name, value in (
+            ("time_scale", torch.ones(())),
+            ("centre", torch.zeros(self.read)),
+            ("scale", torch.ones(self.read)),
+            ("static_centre", torch.zeros(static_size)),
+            ("static_scale", torch.ones(static_size)),
+        ):
+            self.register_buffer(name, value.double())
+
+    def calibrate(self, train: SeriesSet) -> None:
+        span = float(np.median(train.spans))
+        self.time_scale.fill_(span if span > 0 else 1.0)
+        channels = Standardiser.fit(self._widened(train).values)
+        self.centre.copy_(torch.from_numpy(channels.centre))
+        self.scale.copy_(torch.from_numpy(channels.scale))
+        if train.static is not None:
+            static = Standardiser.fit(train.static)
+            self.static_centre.copy_(torch.from_numpy(static.centre))
+            self.static_scale.copy_(torch.from_numpy(static.scale))
+
+    def observations(self, series: SeriesSet) -> SeriesSet:
+        """The series as the model sees it, in float64: on its own clock, widened and standardised."""
+        widened = self._widened(series)
+        standardiser = Standardiser(self.centre.numpy(), self.scale.numpy())
+        return replace(widened, values=standardiser.apply(widened.values.astype(np.float64, copy=False)))
+
+    def static(self, series: SeriesSet, dtype: torch.dtype) -> Float[Tensor, "n S"]:
+        """Standardised static features; an unknown one takes the training mean."""
+        if series.static is None or not len(self.static_centre):
+            return torch.zeros(len(series), 0, dtype=dtype)
+        standardiser = Standardiser(self.static_centre.numpy(), self.static_scale.numpy())
+        return torch.from_numpy(np.nan_to_num(standardiser.apply(series.static.astype(np.float64)))).to(dtype)
+
+    def _widened(self, series: SeriesSet) -> SeriesSet:
+        clocked = scale_clock(series, 1.0 / self.time_scale.item())
+        if self.presence:
+            clocked = append_presence(clocked)
+        return _TIME_CHANNELS[self.time](clocked)
