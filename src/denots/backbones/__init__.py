@@ -2,9 +2,12 @@
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.denots import DeNOTS, DeNOTSConfig
+from denots.backbones.trivial import Constant, LastValue
 
-BACKBONES = {
+BACKBONES: dict[str, type[Backbone]] = {
     "denots": DeNOTS,
+    "constant": Constant,
+    "last-value": LastValue,
 }
 
 __all__ = ["BACKBONES", "Backbone", "DeNOTS", "DeNOTSConfig", "Encoded", "Inputs"]

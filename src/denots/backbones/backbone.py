@@ -2,7 +2,7 @@
 
 import abc
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor, nn
@@ -30,6 +30,7 @@ class Encoded:
 class Backbone(nn.Module, abc.ABC):
     """One class serves every task: states at the end of a series, or at query times."""
 
+    Config: ClassVar[Any]
     state_size: int
 
     @abc.abstractmethod

@@ -5,11 +5,10 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from importlib.resources import files
 from typing import Any, Literal, get_origin
 
-from denots.backbones import BACKBONES
 from denots.errors import InvalidOption
 from denots.registry import lookup
 from denots.training.config import TrainConfig
-from denots.training.spec import BackboneSpec, DatasetSpec, RunSpec
+from denots.training.spec import SYSTEMS, BackboneSpec, DatasetSpec, RunSpec
 
 GROUPS = {"dataset": "data set", "backbone": "backbone"}
 
@@ -54,7 +53,7 @@ def register_schema() -> None:
     )
     store = ConfigStore.instance()
     store.store(name="run", node=run)
-    for name, backbone in BACKBONES.items():
+    for name, backbone in SYSTEMS.items():
         store.store(group="options", name=name, node=schema_of(backbone.Config, name=name))
 
 
@@ -69,7 +68,7 @@ def check_overrides(overrides: Sequence[str]) -> None:
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
-    options = {option.name for backbone in BACKBONES.values() for option in fields(backbone.Config)}
+    options = {option.name for backbone in SYSTEMS.values() for option in fields(backbone.Config)}
     known = {f"backbone.{name}" for name in options} | {"seed", "protocol", *GROUPS}
     known |= {f"dataset.{option.name}" for option in fields(DatasetSpec)} - {"dataset.name"}
     known |= {f"train.{option.name}" for option in fields(TrainConfig)} - {"train.seed"}

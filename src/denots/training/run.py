@@ -15,7 +15,10 @@ from denots.data.hide import hide_for_forecasting
 from denots.data.series import SeriesSet
 from denots.datasets import Dataset, load
 from denots.errors import InvalidFolder, InvalidOption, InvalidTarget
-from denots.training.fit import History, fit
+from denots.readout import TASKS, Readout
+from denots.registry import lookup
+from denots.training.boosted_trees import BoostedTrees
+from denots.training.fit import fit
 from denots.training.loader import Examples
 from denots.training.model import Model, ModelSpec, Output, build_model, run_model
 from denots.training.record import FILE, RunRecord, Status, append_record, find_record, plain, versions
@@ -58,22 +61,8 @@ def run(spec: RunSpec, folder: Path | None = None, progress: bool = False) -> Ru
             return earlier
         _claim(folder, spec)
     problem = read_problem(load(spec.dataset.name, seed=spec.dataset.seed, size=spec.dataset.size))
-    model = build_model(
-        ModelSpec(
-            backbone=spec.backbone.name,
-            options=spec.backbone.options,
-            task=problem.task,
-            channels=len(problem.train.series.channels),
-            static_size=len(problem.train.series.static_names),
-            outputs=problem.outputs,
-        ),
-        spec.seed,
-    )
-    model.backbone.calibrate(problem.train.series)
-    model.readout.calibrate(problem.train.target)
-    val = problem.val.examples(model)
-    history = fit(model, problem.train.examples(model), val, spec.train, folder=folder, progress=progress)
-    record = _judge(spec, model, history, val, problem.test.examples(model))
+    train = _grow_trees if spec.backbone.name == "boosted-trees" else _train_model
+    record = train(spec, problem, folder, progress)
     if folder is not None:
         append_record(record, folder / FILE)
     return record
@@ -103,31 +92,88 @@ def read_problem(dataset: Dataset) -> Problem:
     return Problem(dataset.task, outputs, *(Part(s, t) for s, t in zip(sets, codes, strict=True)))
 
 
-def _judge(spec: RunSpec, model: Model, history: History, val: Examples, test: Examples) -> RunRecord:
+def _train_model(spec: RunSpec, problem: Problem, folder: Path | None, progress: bool) -> RunRecord:
+    model = build_model(
+        ModelSpec(
+            backbone=spec.backbone.name,
+            options=spec.backbone.options,
+            task=problem.task,
+            channels=len(problem.train.series.channels),
+            static_size=len(problem.train.series.static_names),
+            outputs=problem.outputs,
+        ),
+        spec.seed,
+    )
+    model.backbone.calibrate(problem.train.series)
+    model.readout.calibrate(problem.train.target)
+    val, test = problem.val.examples(model), problem.test.examples(model)
+    history = fit(model, problem.train.examples(model), val, spec.train, folder=folder, progress=progress)
     on_val = run_model(model, val.inputs, val.at)
     started = time.perf_counter()
     on_test = run_model(model, test.inputs, test.at)
-    test_seconds = time.perf_counter() - started
-    failed = int((~on_test.ok).sum())
-    status: Status = "ok" if not failed else "all-failed" if failed == len(test) else "some-failed"
-    counts = on_test.evaluations
+    return _record(
+        spec,
+        model.readout,
+        {"val": (on_val, val.target), "test": (on_test, test.target)},
+        curve=history.rows,
+        parameters=model.parameter_count,
+        seconds=history.seconds,
+        test_seconds=time.perf_counter() - started,
+    )
+
+
+def _grow_trees(spec: RunSpec, problem: Problem, folder: Path | None, progress: bool) -> RunRecord:
+    """Trees are grown at once: there is nothing to resume, and no epoch to show."""
+    started = time.perf_counter()
+    readout = lookup(TASKS, problem.task, "task")(1, problem.outputs)
+    readout.calibrate(problem.train.target)
+    config = BoostedTrees.Config(**spec.backbone.options)
+    trees = BoostedTrees(config, readout, problem.task, spec.seed).fit(*problem.train)
+    grown = time.perf_counter()
+    answers = {}
+    for split, part in (("val", problem.val), ("test", problem.test)):
+        outputs = trees.outputs(part.series, part.at)
+        answers[split] = (Output(outputs, torch.ones(len(outputs), dtype=torch.bool), None), part.target)
+    return _record(
+        spec,
+        readout,
+        answers,
+        curve=[],
+        parameters=trees.leaves,
+        seconds=grown - started,
+        test_seconds=time.perf_counter() - grown,
+    )
+
+
+def _record(
+    spec: RunSpec,
+    readout: Readout,
+    answers: dict[str, tuple[Output, Tensor]],
+    *,
+    curve: list[dict[str, float]],
+    parameters: int,
+    seconds: float,
+    test_seconds: float,
+) -> RunRecord:
+    test = answers["test"][0]
+    failed, counts = int((~test.ok).sum()), test.evaluations
+    status: Status = "ok" if not failed else "all-failed" if failed == len(test.ok) else "some-failed"
     return RunRecord(
         spec=spec,
         status=status,
-        metrics=plain({"val": _metrics(model, on_val, val.target), "test": _metrics(model, on_test, test.target)}),
-        curve=plain(history.rows),
-        parameters=model.parameter_count,
+        metrics=plain({split: _metrics(readout, *answer) for split, answer in answers.items()}),
+        curve=plain(curve),
+        parameters=parameters,
         evaluations=None if counts is None else {"mean": float(counts.double().mean()), "max": float(counts.max())},
         failed=failed,
-        seconds=history.seconds,
+        seconds=seconds,
         test_seconds=test_seconds,
         versions=versions(),
     )
 
 
-def _metrics(model: Model, output: Output, target: Tensor) -> dict[str, float]:
+def _metrics(readout: Readout, output: Output, target: Tensor) -> dict[str, float]:
     """The metric over the split, failed series included, and the loss over the others."""
-    readout = model.readout
     loss = readout.loss(output.outputs[output.ok], target[output.ok]) if output.ok.any() else torch.tensor(torch.nan)
     return {readout.metric_name: float(readout.metric(output.outputs, target)), "loss": float(loss)}
 

@@ -6,9 +6,11 @@ from typing import Any, Literal, get_args
 from denots.backbones import BACKBONES
 from denots.errors import InvalidOption
 from denots.registry import lookup
+from denots.training.boosted_trees import BoostedTrees
 from denots.training.config import TrainConfig
 
 Protocol = Literal["paper", "fair"]
+SYSTEMS: dict[str, Any] = {**BACKBONES, "boosted-trees": BoostedTrees}
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,13 @@ class DatasetSpec:
 
 @dataclass(frozen=True)
 class BackboneSpec:
-    """A backbone by name, with the options that differ from its defaults."""
+    """A backbone, or another system, by name, with the options that differ from its defaults."""
 
     name: str = "denots"
     options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = {option.name: True for option in fields(lookup(BACKBONES, self.name, "backbone").Config)}
+        known = {option.name: True for option in fields(lookup(SYSTEMS, self.name, "backbone").Config)}
         for option in self.options:
             lookup(known, option, f"option of backbone {self.name!r}:")
 
