@@ -40,5 +40,9 @@ class NativeUnavailable(DenotsError, RuntimeError):
     """The fused kernels were asked for and cannot do this work; the message says why."""
 
 
+class OutOfTime(DenotsError, TimeoutError):
+    """A run stopped at its deadline, its checkpoint written; started again, it goes on from there."""
+
+
 class SolverWarning(UserWarning):
     """Some series could not be integrated; their predictions are NaN."""

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,12 @@ from sklearn.metrics import accuracy_score, mean_squared_error, r2_score, roc_au
 from denots.data.hide import hide_for_forecasting
 from denots.data.series import SeriesSet
 from denots.datasets import Dataset, Splits, load
-from denots.errors import InvalidFolder, InvalidOption, UnknownName
+from denots.errors import InvalidFolder, InvalidOption, OutOfTime, UnknownName
 from denots.training.config import TrainConfig
 from denots.training.fit import CHECKPOINT
 from denots.training.model import Model, ModelSpec, build_model, run_model
-from denots.training.record import FILE, append_record, find_record, read_records
-from denots.training.run import read_problem, run
+from denots.training.record import FILE, RunRecord, append_record, find_record, read_records
+from denots.training.run import Problem, read_problem, run
 from denots.training.spec import BackboneSpec, DatasetSpec, RunSpec
 
 SHORT = TrainConfig(learning_rate=1e-2, batch_size=8, batches_per_epoch=2, max_epochs=2)
@@ -139,19 +140,6 @@ class TestRecords:
         record = replace(run(BUMP), curve=[{"loss": float("nan"), "val_metric": float("inf")}])
         assert json.loads(record.to_json())["curve"] == [{"loss": None, "val_metric": None}]
 
-    def test_a_failed_append_leaves_the_earlier_records(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        record = run(BUMP, tmp_path)
-        before = (tmp_path / FILE).read_bytes()
-
-        def fail(*_: object) -> None:
-            raise OSError("disk full")
-
-        monkeypatch.setattr("os.replace", fail)
-        with pytest.raises(OSError, match="disk full"):
-            append_record(record, tmp_path / FILE)
-        assert (tmp_path / FILE).read_bytes() == before
-        assert list(tmp_path.glob(f".{FILE}*")) == []
-
     def test_a_damaged_line_is_named(self, tmp_path: Path) -> None:
         run(BUMP, tmp_path)
         with (tmp_path / FILE).open("a") as file:
@@ -184,3 +172,45 @@ class TestSpecs:
     def test_splits_too_small_for_r2_are_refused(self) -> None:
         with pytest.raises(InvalidOption, match="larger size"):
             run(replace(MIX, dataset=DatasetSpec("sine-mix", size=10)))
+
+
+def _append_many(file: Path, record: RunRecord, times: int) -> None:
+    for _ in range(times):
+        append_record(record, file)
+
+
+def test_processes_that_write_at_once_lose_no_record(tmp_path: Path) -> None:
+    file, record = tmp_path / FILE, run(BUMP)
+    writers = [get_context("spawn").Process(target=_append_many, args=(file, record, 20)) for _ in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert read_records(file) == [record] * 60
+
+
+def test_a_line_cut_off_by_a_crash_is_dropped_by_the_next_writer(tmp_path: Path) -> None:
+    file, record = tmp_path / FILE, run(BUMP)
+    append_record(record, file)
+    whole = file.read_bytes()
+    file.write_bytes(whole + whole[: len(whole) // 2])
+    assert read_records(file) == [record]
+    append_record(record, file)
+    assert file.read_bytes() == whole * 2
+
+
+def test_measures_see_the_best_weights_and_end_in_the_record(tmp_path: Path) -> None:
+    def norm(model: Model, problem: Problem) -> float:
+        return float(sum(p.square().sum() for p in model.parameters()))
+
+    record = run(BUMP, tmp_path, measures={"norm": norm})
+    assert record.extra == {"norm": norm(restored(tmp_path, BUMP, "binary"), None)}
+    assert find_record(tmp_path / FILE, BUMP) == record
+
+
+def test_a_run_that_meets_its_deadline_goes_on_later_to_the_same_end(tmp_path: Path) -> None:
+    with pytest.raises(OutOfTime, match="after 1 epoch"):
+        run(BUMP, tmp_path, deadline=0.0)
+    later, at_once = run(BUMP, tmp_path), run(BUMP)
+    assert later.metrics == at_once.metrics
+    assert len(later.curve) == 2

@@ -17,6 +17,7 @@ import torch
 from lightning.pytorch.callbacks import Checkpoint, EarlyStopping
 from torch import Tensor
 
+from denots.errors import OutOfTime
 from denots.training.config import TrainConfig
 from denots.training.loader import Examples, ExamplesModule
 from denots.training.model import Model
@@ -57,8 +58,8 @@ class Journal(Checkpoint):
     after every other callback, so early stopping has counted the epoch before it is written.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path | None, deadline: float | None) -> None:
+        self.folder, self.deadline = folder, deadline
         self.rows: list[dict[str, float]] = []
         self.best_weights: dict[str, Tensor] = {}
         self.started = time.perf_counter()
@@ -80,6 +81,8 @@ class Journal(Checkpoint):
             self.best_weights = {name: value.clone() for name, value in pl_module.model.state_dict().items()}
         if self.folder is not None:
             self._write(trainer)
+        if self.deadline is not None and time.time() > self.deadline:
+            raise OutOfTime(f"time ran out after {len(self.rows)} epochs; start again to go on from there.")
 
     def state_dict(self) -> dict[str, Any]:
         return {"rows": self.rows, "best_weights": self.best_weights}
@@ -115,16 +118,19 @@ def fit(
     *,
     folder: Path | None = None,
     progress: bool = False,
+    deadline: float | None = None,
 ) -> History:
     """Train in place and end with the weights of the best epoch.
 
     Args:
         folder: where the checkpoint and the learning curve are kept; if it holds a checkpoint
             of an earlier run, that run is continued.
+        deadline: a time (as of `time.time()`) after which the next finished epoch is the last
+            one for now: OutOfTime is raised.
     """
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    journal = Journal(folder)
+    journal = Journal(folder, deadline)
     stopping = EarlyStopping(
         "val_metric", mode="max", patience=config.patience, min_delta=config.min_delta, verbose=False
     )

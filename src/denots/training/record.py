@@ -4,11 +4,12 @@ import json
 import math
 import os
 import platform
-import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
+
+from filelock import FileLock
 
 import denots
 from denots.errors import InvalidFolder
@@ -26,6 +27,7 @@ class RunRecord:
     evaluations: field calls per test series, mean and max; None for backbones that solve nothing.
     failed: test series that could not be solved, which decides the status.
     seconds: of training, over all parts of a resumed run.
+    extra: what an experiment measured on the trained model, by name of the measure.
     """
 
     spec: RunSpec
@@ -38,6 +40,7 @@ class RunRecord:
     seconds: float
     test_seconds: float
     versions: dict[str, str]
+    extra: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         return json.dumps(plain({**asdict(self), "spec": self.spec.as_dict()}), allow_nan=False)
@@ -49,22 +52,22 @@ class RunRecord:
 
 
 def append_record(record: RunRecord, file: Path) -> None:
-    """Add a line to the file, which at every moment holds whole lines only."""
-    earlier = file.read_text(encoding="utf-8") if file.exists() else ""
-    fresh = file.with_name(f".{file.name}.{secrets.token_hex(6)}")
-    try:
-        fresh.write_text(f"{earlier}{record.to_json()}\n", encoding="utf-8")
-        os.replace(fresh, file)
-    finally:
-        fresh.unlink(missing_ok=True)
+    """Add a line to the file; many processes may do so at once, and one killed meanwhile harms no line."""
+    with FileLock(file.with_name(f".{file.name}.lock")), file.open("ab+") as stream:
+        stream.seek(0)
+        whole = stream.read().rpartition(b"\n")[0]
+        stream.truncate(len(whole) + 1 if whole else 0)  # a line that was being written when its process died
+        stream.write(f"{record.to_json()}\n".encode())
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def read_records(file: Path) -> list[RunRecord]:
-    """All records of a file; none where there is no file."""
+    """All records of a file; none where there is no file. An unfinished last line is no record."""
     if not file.exists():
         return []
     records = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n")[:-1], start=1):
         try:
             records.append(RunRecord.from_json(line))
         except (ValueError, KeyError, TypeError) as error:

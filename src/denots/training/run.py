@@ -3,9 +3,10 @@
 import json
 import os
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -48,12 +49,25 @@ class Problem(NamedTuple):
     test: Part
 
 
-def run(spec: RunSpec, folder: Path | None = None, progress: bool = False) -> RunRecord:
+Measure = Callable[[Model, Problem], Any]
+
+
+def run(
+    spec: RunSpec,
+    folder: Path | None = None,
+    progress: bool = False,
+    *,
+    measures: Mapping[str, Measure] | None = None,
+    deadline: float | None = None,
+) -> RunRecord:
     """Train on the training split, stop early on the validation split, and judge both others.
 
     Args:
         folder: keeps the checkpoint, the learning curve and `record.jsonl`. The same spec in the
             same folder goes on where it was interrupted, and is not run again once it is recorded.
+        measures: what else to find out about the trained model; plain values, by name, that go
+            into `extra` of the record. Trees are not measured.
+        deadline: see `fit`.
     """
     if folder is not None:
         earlier = find_record(folder / FILE, spec)
@@ -61,8 +75,10 @@ def run(spec: RunSpec, folder: Path | None = None, progress: bool = False) -> Ru
             return earlier
         _claim(folder, spec)
     problem = read_problem(load(spec.dataset.name, seed=spec.dataset.seed, size=spec.dataset.size))
-    train = _grow_trees if spec.backbone.name == "boosted-trees" else _train_model
-    record = train(spec, problem, folder, progress)
+    if spec.backbone.name == "boosted-trees":
+        record = _grow_trees(spec, problem)
+    else:
+        record = _train_model(spec, problem, folder, progress, measures or {}, deadline)
     if folder is not None:
         append_record(record, folder / FILE)
     return record
@@ -92,7 +108,14 @@ def read_problem(dataset: Dataset) -> Problem:
     return Problem(dataset.task, outputs, *(Part(s, t) for s, t in zip(sets, codes, strict=True)))
 
 
-def _train_model(spec: RunSpec, problem: Problem, folder: Path | None, progress: bool) -> RunRecord:
+def _train_model(
+    spec: RunSpec,
+    problem: Problem,
+    folder: Path | None,
+    progress: bool,
+    measures: Mapping[str, Measure],
+    deadline: float | None,
+) -> RunRecord:
     model = build_model(
         ModelSpec(
             backbone=spec.backbone.name,
@@ -107,7 +130,8 @@ def _train_model(spec: RunSpec, problem: Problem, folder: Path | None, progress:
     model.backbone.calibrate(problem.train.series)
     model.readout.calibrate(problem.train.target)
     val, test = problem.val.examples(model), problem.test.examples(model)
-    history = fit(model, problem.train.examples(model), val, spec.train, folder=folder, progress=progress)
+    train = problem.train.examples(model)
+    history = fit(model, train, val, spec.train, folder=folder, progress=progress, deadline=deadline)
     on_val = run_model(model, val.inputs, val.at)
     started = time.perf_counter()
     on_test = run_model(model, test.inputs, test.at)
@@ -119,10 +143,11 @@ def _train_model(spec: RunSpec, problem: Problem, folder: Path | None, progress:
         parameters=model.parameter_count,
         seconds=history.seconds,
         test_seconds=time.perf_counter() - started,
+        extra={name: measure(model, problem) for name, measure in measures.items()},
     )
 
 
-def _grow_trees(spec: RunSpec, problem: Problem, folder: Path | None, progress: bool) -> RunRecord:
+def _grow_trees(spec: RunSpec, problem: Problem) -> RunRecord:
     """Trees are grown at once: there is nothing to resume, and no epoch to show."""
     started = time.perf_counter()
     readout = lookup(TASKS, problem.task, "task")(1, problem.outputs)
@@ -154,6 +179,7 @@ def _record(
     parameters: int,
     seconds: float,
     test_seconds: float,
+    extra: dict[str, Any] | None = None,
 ) -> RunRecord:
     test = answers["test"][0]
     failed, counts = int((~test.ok).sum()), test.evaluations
@@ -169,6 +195,7 @@ def _record(
         seconds=seconds,
         test_seconds=test_seconds,
         versions=versions(),
+        extra=plain(extra or {}),
     )
 
 
