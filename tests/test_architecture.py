@@ -21,6 +21,7 @@ LAYERS = (
     ("readout",),
     ("training",),
     ("estimators",),
+    ("experiments",),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

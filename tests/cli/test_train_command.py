@@ -5,11 +5,10 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_module
 
 from cli.conftest import Run
-from denots.cli.run_config import choices, read_spec, register_schema
 from denots.datasets import DATASETS
+from denots.training.compose import choices, compose_spec
 from denots.training.config import TrainConfig
 from denots.training.model import Model, ModelSpec
 from denots.training.record import read_records
@@ -24,19 +23,13 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def composed(*overrides: str) -> RunSpec:
-    register_schema()
-    with initialize_config_module("denots.configs", version_base="1.3"):
-        return read_spec(compose("train", overrides=list(overrides)))
-
-
 def test_every_data_set_has_its_published_numbers() -> None:
     assert set(choices("dataset")) == set(DATASETS)
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_forecasts_start_from_the_data_and_see_no_batch_statistics(dataset: str) -> None:
-    spec = composed(f"dataset={dataset}")
+    spec = compose_spec(f"dataset={dataset}")
     assert spec.dataset.name == dataset
     forecasts = DATASETS[dataset].task == "forecast"
     found = [spec.backbone.options[name] for name in ("initial", "normalise", "time_differences")]
@@ -45,7 +38,7 @@ def test_forecasts_start_from_the_data_and_see_no_batch_statistics(dataset: str)
 
 @pytest.mark.parametrize("backbone", choices("backbone"))
 def test_every_backbone_spells_out_all_its_options(backbone: str) -> None:
-    spec = composed(f"backbone={backbone}").backbone
+    spec = compose_spec(f"backbone={backbone}").backbone
     assert set(spec.options) == {option.name for option in fields(SYSTEMS[spec.name].Config)}
     if "state_size" in spec.options:
         model = Model(ModelSpec(spec.name, spec.options, "binary", 2, 0, 1))
@@ -53,19 +46,19 @@ def test_every_backbone_spells_out_all_its_options(backbone: str) -> None:
 
 
 def test_numbers_are_those_of_the_paper() -> None:
-    assert composed("dataset=pendulum").train == TrainConfig(
+    assert compose_spec("dataset=pendulum").train == TrainConfig(
         learning_rate=1e-3, batches_per_epoch=256, max_epochs=1000, patience=3
     )
-    assert composed("dataset=pendulum-small").train == TrainConfig(
+    assert compose_spec("dataset=pendulum-small").train == TrainConfig(
         learning_rate=1e-2, batches_per_epoch=128, max_epochs=1000, patience=3
     )
-    assert composed("dataset=sine-2").train == TrainConfig(
+    assert compose_spec("dataset=sine-2").train == TrainConfig(
         learning_rate=1e-3, batches_per_epoch=256, max_epochs=50, patience=5, min_delta=1e-3
     )
-    assert composed("dataset=sine-mix").train.max_epochs == 5
-    gru_ode = composed("dataset=pendulum", "backbone=gru-ode").backbone
+    assert compose_spec("dataset=sine-mix").train.max_epochs == 5
+    gru_ode = compose_spec("dataset=pendulum", "backbone=gru-ode").backbone
     assert (gru_ode.name, gru_ode.options["field"], gru_ode.options["depth"]) == ("denots", "sync", 1.0)
-    assert composed("dataset=pendulum", "backbone=denots").backbone.options["field"] == "anti"
+    assert compose_spec("dataset=pendulum", "backbone=denots").backbone.options["field"] == "anti"
 
 
 def test_a_run_is_recorded_as_it_would_be_without_the_command(run: Run, tmp_path: Path) -> None:
@@ -124,7 +117,7 @@ def test_the_configuration_can_be_looked_at(run: Run) -> None:
         ("train.max_epochs=many", "train.max_epochs=many: Value 'many'"),
         ("backbone.depth=deep", "backbone.depth=deep: Value 'deep'"),
         ("backbone.normalise=often", "normalise must be one of fixed, batch"),
-        ("protocol=nice", "protocol is one of paper, fair"),
+        ("protocol=nice", "unknown protocol 'nice'. Known: fair, paper"),
         ("dataset.size=2", "at least 3 series"),
         ("seed", "an override is written key=value"),
     ],
@@ -143,3 +136,17 @@ def test_records_are_plain_json(run: Run, tmp_path: Path) -> None:
     assert set(record) >= {"spec", "versions", "metrics", "curve", "parameters", "evaluations", "seconds", "status"}
     assert set(record["metrics"]) == {"val", "test"}
     assert record["evaluations"]["max"] >= record["evaluations"]["mean"] > 0
+
+
+def test_the_fair_protocol_tells_every_ode_where_values_are_missing() -> None:
+    for backbone in ("denots", "sync", "gru-ode", "tanh"):
+        published, fair = (
+            compose_spec("dataset=pendulum", f"backbone={backbone}", *p) for p in ([], ["protocol=fair"])
+        )
+        assert (published.protocol, published.backbone.options["presence"], published.train.patience) == (
+            "paper",
+            False,
+            3,
+        )
+        assert (fair.protocol, fair.backbone.options["presence"], fair.train.patience) == ("fair", True, 10)
+        assert fair.backbone.options["normalise"] == "fixed"

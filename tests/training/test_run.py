@@ -201,7 +201,7 @@ def test_a_line_cut_off_by_a_crash_is_dropped_by_the_next_writer(tmp_path: Path)
 
 def test_measures_see_the_best_weights_and_end_in_the_record(tmp_path: Path) -> None:
     def norm(model: Model, problem: Problem) -> float:
-        return float(sum(p.square().sum() for p in model.parameters()))
+        return float(sum(p.detach().square().sum() for p in model.parameters()))
 
     record = run(BUMP, tmp_path, measures={"norm": norm})
     assert record.extra == {"norm": norm(restored(tmp_path, BUMP, "binary"), None)}

@@ -39,7 +39,7 @@ def train(
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from denots.cli.run_config import check_overrides, register_schema
+    from denots.training.compose import check_overrides, register_schema
 
     given = list(overrides or [])
     check_overrides(_assignments(given))
@@ -71,7 +71,7 @@ def _run(config: Any) -> None:
     """One run, in the folder that Hydra chose for it."""
     from hydra.core.hydra_config import HydraConfig
 
-    from denots.cli.run_config import read_spec
+    from denots.training.compose import read_spec
     from denots.training.run import run
 
     spec = read_spec(config)

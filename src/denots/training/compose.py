@@ -1,4 +1,4 @@
-"""The schema of `denots train` for Hydra, and overrides checked before Hydra sees them."""
+"""From a data set, a backbone and overrides to a run, by the published numbers in `denots.configs`."""
 
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
@@ -10,17 +10,24 @@ from denots.registry import lookup
 from denots.training.config import TrainConfig
 from denots.training.spec import SYSTEMS, BackboneSpec, DatasetSpec, RunSpec
 
-GROUPS = {"dataset": "data set", "backbone": "backbone"}
+GROUPS = {"dataset": "data set", "backbone": "backbone", "protocol": "protocol"}
 
 
 @dataclass
 class Published:
-    """What the paper sets per data set for every neural ODE; the files of the backbones refer to it."""
+    """What differs between data sets and protocols; the files of the backbones refer to it.
+
+    The defaults are the published form.
+    """
 
     depth: float = 30.0
     normalise: str = "batch"
     time_differences: bool = True
     initial: str = "zero"
+    inflate: int = 1
+    presence: bool = False
+    holes: str = "bridge"
+    discrete_holes: str = "bridge"
 
 
 def schema_of(config: type, without: Sequence[str] = (), **constants: str) -> type:
@@ -88,6 +95,16 @@ def check_overrides(overrides: Sequence[str]) -> None:
         lookup(dict.fromkeys(section or sorted(known), True) if key not in known else {key: True}, key, "option")
         for value in values if key in GROUPS else ():
             lookup(dict.fromkeys(choices(key), True), str(value), GROUPS[key])
+
+
+def compose_spec(*overrides: str) -> RunSpec:
+    """The run that `denots train` would make of these overrides."""
+    from hydra import compose, initialize_config_module
+
+    check_overrides(overrides)
+    register_schema()
+    with initialize_config_module("denots.configs", version_base="1.3"):
+        return read_spec(compose("train", overrides=list(overrides)))
 
 
 def read_spec(config: Any) -> RunSpec:
