@@ -32,6 +32,18 @@ class InvalidFolder(DenotsError, ValueError):
     """A data or model folder that is truncated, foreign, or written by a newer version."""
 
 
+class InvalidFile(DenotsError, ValueError):
+    """A data file that does not follow its format; the message names file and line."""
+
+
+class NotImported(DenotsError, LookupError):
+    """A data set that nobody may redistribute here; the message says where it is and how to take it in."""
+
+
+class DownloadFailed(DenotsError, RuntimeError):
+    """A download that broke off too often, or brought other bytes than expected."""
+
+
 class SolverFailure(DenotsError, RuntimeError):
     """Series whose trajectory could not be integrated, with the reason for each."""
 

@@ -1,7 +1,9 @@
 """What a data set is (`Dataset`), how one is made (`Recipe`), and the tools that recipes share."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +14,9 @@ from denots.errors import InvalidOption
 from denots.shapes import FloatArray
 
 Task = Literal["regression", "binary", "multiclass", "forecast"]
+Metric = Literal["r2", "auroc", "accuracy"]
+Protocol = Literal["paper", "fair"]
+Parts = Mapping[str, SeriesSet]
 
 
 class SplitSizes(NamedTuple):
@@ -55,11 +60,12 @@ class Recipe:
 
     name: str
     task: Task
-    metric: Literal["r2", "auroc", "accuracy"]
+    metric: Metric
     description: str
     sizes: SplitSizes
     generate: Callable[[int, SplitSizes], dict[str, SeriesSet]]
     version: int = 1  # raise it when the drawn data change: cached folders carry it in their name
+    variant: Mapping[str, str] = field(default_factory=dict)  # whatever else decides the data
 
     def sized(self, size: int | Sequence[int] | None) -> SplitSizes:
         """The published sizes, a total to share out like them, or (train, val, test) as given."""
@@ -70,6 +76,45 @@ class Recipe:
         if len(size) != 3 or min(size) < 1:
             raise InvalidOption(f"size {tuple(size)} must be three positive numbers: train, val, test.")
         return SplitSizes(*(int(n) for n in size))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Real data that have to be fetched from where they are published, and how to read them.
+
+    `read` takes files and folders and returns one SeriesSet for each of `parts`, as published:
+    nothing removed, nothing split. `usable` counts the series of each part that data sets are
+    made of; the counts are kept with the import, so that sizes are known without reading it.
+    """
+
+    name: str
+    title: str
+    page: str  # for people
+    url: str  # for `denots data download`
+    parts: tuple[str, ...]
+    read: Callable[[Sequence[Path]], dict[str, SeriesSet]]
+    usable: Callable[[Parts], dict[str, int]]
+    version: int = 1  # raise it when `read` or `usable` change: it is part of the folder's name
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRecipe:
+    """How to make a data set from real data, once these are imported.
+
+    `derive` takes the imported parts and a seed and returns the three splits, each in random
+    order; protocols that share one function share their data. `split_sizes` tells from the
+    usable series of each part how many each split will hold: `sizes` for the published data.
+    """
+
+    name: str
+    task: Task
+    metric: Metric
+    description: str
+    sizes: SplitSizes
+    source: Source
+    derive: Mapping[Protocol, Callable[[Parts, int], dict[str, SeriesSet]]]
+    split_sizes: Callable[[Mapping[str, int]], SplitSizes]
+    version: int = 1
 
 
 def _share_out(published: SplitSizes, total: int) -> SplitSizes:
@@ -95,11 +140,20 @@ def published_rows(published: SplitSizes, sizes: SplitSizes) -> dict[str, slice]
     """The rows of each split in a set that was drawn in one go and cut in order of drawing."""
     rows, begin = {}, 0
     for part, most, n in zip(SplitSizes._fields, published, sizes, strict=True):
-        if n > most:
-            raise InvalidOption(f"{n} series asked for {part!r}, but this data set defines {most}; ask for fewer.")
+        check_available(part, n, most)
         rows[part] = slice(begin, begin + n)
         begin += most
     return rows
+
+
+def check_available(part: str, n: int, most: int) -> None:
+    if n > most:
+        raise InvalidOption(f"{n} series asked for {part!r}, but this data set defines {most}; ask for fewer.")
+
+
+def share_limits(n: int, *shares: float) -> list[int]:
+    """Where shuffled rows are cut: row r is before the cut at a cumulative share s when r < s (n - 1)."""
+    return [math.ceil(round(share * (n - 1), 9)) for share in np.cumsum(shares)]
 
 
 def series_ids(part: str, rows: range) -> npt.NDArray[Any]:
@@ -122,7 +176,7 @@ def on_one_grid(
 
 
 def joined(parts: Sequence[SeriesSet]) -> SeriesSet:
-    """Sets with the same channels, one after the other; static features are not carried."""
+    """Sets with the same channels and static features, one after the other."""
     first = parts[0]
     return SeriesSet(
         times=np.concatenate([part.times for part in parts]),
@@ -131,6 +185,8 @@ def joined(parts: Sequence[SeriesSet]) -> SeriesSet:
         start=np.concatenate([part.start for part in parts]),
         ids=np.concatenate([part.ids for part in parts]),
         channels=first.channels,
+        static=None if first.static is None else np.concatenate([part.static for part in parts]),
+        static_names=first.static_names,
         target=None if first.target is None else np.concatenate([part.target for part in parts]),
         time_unit=first.time_unit,
     )

@@ -7,22 +7,11 @@ from typing import Literal, get_args
 
 import platformdirs
 
-from denots.data.store import (
-    holds_only,
-    open_series_set,
-    package_version,
-    read_manifest,
-    save_series_set,
-    stored_hash,
-    write_manifest,
-    written_whole,
-)
+from denots.datasets.bundle import Bundle
 from denots.datasets.dataset import Dataset, Recipe, Splits, SplitSizes, Task
 from denots.errors import InvalidFolder, InvalidOption
 
-FORMAT = "denots-dataset"
-FORMAT_VERSION = 1
-MANIFEST = "dataset.json"
+BUNDLE = Bundle("denots-dataset", 1, "dataset.json", SplitSizes._fields)
 
 
 def home() -> Path:
@@ -32,9 +21,10 @@ def home() -> Path:
 
 
 def folder_of(recipe: Recipe, *, seed: int, size: int | Sequence[int] | None) -> Path:
-    """The folder for exactly these data: name, generator version, seed and split sizes."""
+    """The folder for exactly these data: name, generator version, variant, seed and split sizes."""
+    variant = "".join(f"-{value}" for value in recipe.variant.values())
     sizes = "-".join(map(str, recipe.sized(size)))
-    return home() / "datasets" / f"{recipe.name}-v{recipe.version}-seed{seed}-{sizes}"
+    return home() / "datasets" / f"{recipe.name}-v{recipe.version}{variant}-seed{seed}-{sizes}"
 
 
 def load_recipe(recipe: Recipe, *, seed: int, size: int | Sequence[int] | None) -> Dataset:
@@ -57,46 +47,22 @@ def build_recipe(recipe: Recipe, *, seed: int, size: int | Sequence[int] | None,
 
 def open_dataset(folder: Path) -> Dataset:
     """Read a data set folder; raise InvalidFolder when any part of it changed."""
-    manifest = read_manifest(folder / MANIFEST, FORMAT, FORMAT_VERSION)
-    name, hashes = manifest.get("name"), manifest.get("content_sha256")
-    if not isinstance(name, str) or manifest.get("task") not in get_args(Task) or not isinstance(hashes, dict):
-        raise InvalidFolder(f"{folder / MANIFEST} names no data set, task or hashes; it was changed.")
-    for part in SplitSizes._fields:
-        if stored_hash(folder / part) != hashes.get(part):
-            raise InvalidFolder(f"{folder / part} is not the split that {folder / MANIFEST} names.")
-    return Dataset(
-        name, manifest["task"], Splits(**{part: open_series_set(folder / part) for part in SplitSizes._fields})
-    )
+    manifest = BUNDLE.read_manifest(folder)
+    name = manifest.get("name")
+    if not isinstance(name, str) or manifest.get("task") not in get_args(Task):
+        raise InvalidFolder(f"{folder / BUNDLE.manifest} names no data set or task; it was changed.")
+    return Dataset(name, manifest["task"], Splits(**BUNDLE.open(folder)))
 
 
 def _write(recipe: Recipe, folder: Path, *, seed: int, sizes: SplitSizes, existing: Literal["replace", "keep"]) -> None:
     if seed < 0:
         raise InvalidOption(f"seed {seed} is negative; give a whole number from 0.")
-    with written_whole(folder, replaceable=_is_dataset_folder, existing=existing) as draft:
-        parts = recipe.generate(seed, sizes)
-        for part, series in parts.items():
-            save_series_set(series, draft / part)
-        write_manifest(
-            draft / MANIFEST,
-            {
-                "format": FORMAT,
-                "format_version": FORMAT_VERSION,
-                "denots_version": package_version(),
-                "name": recipe.name,
-                "task": recipe.task,
-                "generator_version": recipe.version,
-                "seed": seed,
-                "sizes": sizes._asdict(),
-                "content_sha256": {part: stored_hash(draft / part) for part in parts},
-            },
-        )
-
-
-def _is_dataset_folder(folder: Path) -> bool:
-    if not holds_only(folder, {MANIFEST, *SplitSizes._fields}):
-        return False
-    try:
-        read_manifest(folder / MANIFEST, FORMAT, FORMAT_VERSION)
-    except InvalidFolder:
-        return False
-    return True
+    facts = {
+        "name": recipe.name,
+        "task": recipe.task,
+        "generator_version": recipe.version,
+        **recipe.variant,
+        "seed": seed,
+        "sizes": sizes._asdict(),
+    }
+    BUNDLE.write(folder, facts, lambda: recipe.generate(seed, sizes), existing)

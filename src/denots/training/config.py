@@ -11,6 +11,7 @@ class TrainConfig:
 
     batches_per_epoch: length of a (virtual) epoch; None is one pass over the data, but at
         least 32 batches, so that a handful of series still gets a useful number of updates.
+    balanced_sampling: draw training series with replacement, each class equally often.
     """
 
     learning_rate: float = 1e-3
@@ -19,6 +20,7 @@ class TrainConfig:
     patience: int = 10
     min_delta: float = 0.0
     batches_per_epoch: int | None = None
+    balanced_sampling: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -134,9 +134,7 @@ def fit(
     stopping = EarlyStopping(
         "val_metric", mode="max", patience=config.patience, min_delta=config.min_delta, verbose=False
     )
-    data = ExamplesModule(
-        train, val, batch_size=config.batch_size, batches_per_epoch=config.epoch_length(len(train)), seed=config.seed
-    )
+    data = ExamplesModule(train, val, config)
     checkpoint = None if folder is None or not (folder / CHECKPOINT).exists() else folder / CHECKPOINT
     with _quiet_lightning(), torch.random.fork_rng(devices=[]):
         trainer = L.Trainer(

@@ -74,7 +74,8 @@ def run(
         if earlier is not None:
             return earlier
         _claim(folder, spec)
-    problem = read_problem(load(spec.dataset.name, seed=spec.dataset.seed, size=spec.dataset.size))
+    chosen = spec.dataset
+    problem = read_problem(load(chosen.name, seed=chosen.seed, size=chosen.size, protocol=spec.protocol))
     if spec.backbone.name == "boosted-trees":
         record = _grow_trees(spec, problem)
     else:
