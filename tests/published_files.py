@@ -5,16 +5,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-CHANNELS = (
-    "HR O2Sat Temp SBP MAP DBP Resp EtCO2 BaseExcess HCO3 FiO2 pH PaCO2 SaO2 AST BUN Alkalinephos Calcium Chloride "
-    "Creatinine Bilirubin_direct Glucose Lactate Magnesium Phosphate Potassium Bilirubin_total TroponinI Hct Hgb PTT "
-    "WBC Fibrinogen Platelets"
-).split()
-STATIC = "Age Gender Unit1 Unit2 HospAdmTime".split()
+CHANNELS = [
+    "HR", "O2Sat", "Temp", "SBP", "MAP", "DBP", "Resp", "EtCO2", "BaseExcess", "HCO3", "FiO2", "pH", "PaCO2", "SaO2",
+    "AST", "BUN", "Alkalinephos", "Calcium", "Chloride", "Creatinine", "Bilirubin_direct", "Glucose", "Lactate",
+    "Magnesium", "Phosphate", "Potassium", "Bilirubin_total", "TroponinI", "Hct", "Hgb", "PTT", "WBC", "Fibrinogen",
+    "Platelets",
+]  # fmt: skip
+STATIC = ["Age", "Gender", "Unit1", "Unit2", "HospAdmTime"]
 Part = tuple[npt.NDArray[np.float32], npt.NDArray[np.str_]]
 
 
-def gestures(train: int = 20, test: int = 12, *, steps: int = 40, channels: int = 3, classes: int = 4) -> dict[str, Part]:
+def gestures(
+    train: int = 20, test: int = 12, *, steps: int = 40, channels: int = 3, classes: int = 4
+) -> dict[str, Part]:
     """Random values [n, L, C] and labels for both parts, classes in equal numbers and in order."""
     rng = np.random.default_rng(7)
     return {

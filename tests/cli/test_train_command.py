@@ -1,7 +1,7 @@
 """Experiments from the command line: the published numbers, overrides, sweeps, and records."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +56,14 @@ def test_numbers_are_those_of_the_paper() -> None:
         learning_rate=1e-3, batches_per_epoch=256, max_epochs=50, patience=5, min_delta=1e-3
     )
     assert compose_spec("dataset=sine-mix").train.max_epochs == 5
+    assert compose_spec("dataset=uwgl").train == TrainConfig(
+        learning_rate=1e-3, batches_per_epoch=32, max_epochs=1000, patience=3
+    )
+    assert compose_spec("dataset=insect-sound").train == compose_spec("dataset=pendulum").train
+    assert compose_spec("dataset=sepsis").train == replace(
+        compose_spec("dataset=pendulum").train, balanced_sampling=True
+    )
+    assert compose_spec("dataset=sepsis-shift").train == compose_spec("dataset=sepsis").train
     gru_ode = compose_spec("dataset=pendulum", "backbone=gru-ode").backbone
     assert (gru_ode.name, gru_ode.options["field"], gru_ode.options["depth"]) == ("denots", "sync", 1.0)
     assert compose_spec("dataset=pendulum", "backbone=denots").backbone.options["field"] == "anti"

@@ -9,7 +9,9 @@ from scipy.io import arff
 from denots.data.arff_file import read_arff
 from denots.errors import InvalidFile
 
-FLAT = "% note\n@relation Toy\n@attribute att0 numeric\n@attribute att1 real\n@attribute target {x,'long name'}\n\n@data\n"
+FLAT = (
+    "% note\n@relation Toy\n@attribute att0 numeric\n@attribute att1 real\n@attribute target {x,'long name'}\n\n@data\n"
+)
 NESTED = (
     "@relation Toy\n@attribute rel relational\n  @attribute att0 numeric\n  @attribute att1 numeric\n@end rel\n"
     "@attribute class {1.0,2.0}\n@data\n"

@@ -9,6 +9,7 @@ import pytest
 from denots.datasets import DATASETS, DerivedRecipe, load
 from denots.datasets.facts import FACTS, check_facts
 from denots.datasets.imports import import_source, open_import
+
 from published_files import gestures, hospitals, write_packed, write_patients
 
 UWGL, SEPSIS = DATASETS["uwgl"], DATASETS["sepsis"]
@@ -60,9 +61,7 @@ def test_a_small_challenge_is_measured_rightly(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif("DENOTS_TEST_DATA" not in os.environ, reason="DENOTS_TEST_DATA names no folder with the real data")
-@pytest.mark.parametrize(
-    ("name", "folder"), [("uwgl", "UWaveGestureLibrary"), ("sepsis", "physionet2019_sepsis")]
-)
+@pytest.mark.parametrize(("name", "folder"), [("uwgl", "UWaveGestureLibrary"), ("sepsis", "physionet2019_sepsis")])
 def test_the_real_data_have_the_published_facts(name: str, folder: str) -> None:
     recipe = DATASETS[name]
     assert isinstance(recipe, DerivedRecipe)

@@ -10,6 +10,7 @@ import pytest
 from denots.datasets import DATASETS, DerivedRecipe, build, load
 from denots.datasets.imports import import_folder, import_source, imported, open_import
 from denots.errors import InvalidFile, InvalidFolder, InvalidOption, NotImported
+
 from published_files import gestures, hospitals, write_patients, write_ts
 
 UWGL = DATASETS["uwgl"]
@@ -73,7 +74,7 @@ def test_a_failed_import_leaves_the_earlier_one(files: Path, tmp_path: Path) -> 
     import_source(UWGL.source, [files])
     before = open_import(UWGL.source)["test"]
     (files / f"{ARCHIVE}_TEST.ts").write_text("@data\n")
-    with pytest.raises(InvalidFile, match="_TEST.ts, line 1"):
+    with pytest.raises(InvalidFile, match=r"_TEST\.ts, line 1"):
         import_source(UWGL.source, [files])
     assert open_import(UWGL.source)["test"].same_as(before)
     assert [entry.name for entry in home(tmp_path).iterdir()] == ["imported"]
@@ -84,7 +85,7 @@ def test_a_damaged_archive_and_a_missing_path_are_told(files: Path, tmp_path: Pa
     broken = bytearray(archive.read_bytes())
     broken[200:260] = bytes(60)
     archive.write_bytes(broken)
-    with pytest.raises(InvalidFile, match="archive.zip is damaged"):
+    with pytest.raises(InvalidFile, match=r"archive\.zip is damaged"):
         import_source(UWGL.source, [archive])
     with pytest.raises(InvalidFile, match="nowhere does not exist"):
         import_source(UWGL.source, [tmp_path / "nowhere"])

@@ -12,6 +12,7 @@ from denots.datasets import DATASETS, DerivedRecipe, load
 from denots.datasets.imports import import_source, open_import
 from denots.datasets.sepsis import read_challenge
 from denots.errors import InvalidFile
+
 from published_files import CHANNELS, STATIC, Patient, hospitals, write_packed_patients, write_patients
 
 SEPSIS = DATASETS["sepsis"]
@@ -147,7 +148,7 @@ def test_a_folder_without_data_says_what_was_expected(tmp_path: Path) -> None:
 
 def test_a_file_of_nobody_is_refused(folder: Path) -> None:
     (folder / "training_setA" / "notes.psv").write_text(TEXT)
-    with pytest.raises(InvalidFile, match="notes.psv is not named after a patient"):
+    with pytest.raises(InvalidFile, match=r"notes\.psv is not named after a patient"):
         read_challenge([folder])
 
 

@@ -10,6 +10,7 @@ from denots.datasets import DATASETS, DerivedRecipe, load
 from denots.datasets.imports import import_source, open_import
 from denots.datasets.uea import read_archive
 from denots.errors import InvalidFile
+
 from published_files import gestures, write_arff, write_packed, write_ts
 
 UWGL = DATASETS["uwgl"]

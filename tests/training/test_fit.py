@@ -15,9 +15,10 @@ import pytest
 import torch
 
 from denots.data import SeriesSet
+from denots.errors import InvalidOption
 from denots.training.config import TrainConfig
 from denots.training.fit import CHECKPOINT, CURVE, History, fit
-from denots.training.loader import EpochSampler, Examples
+from denots.training.loader import EpochSampler, Examples, class_weights
 from denots.training.model import Model, ModelSpec, build_model, run_model
 
 
@@ -100,6 +101,51 @@ def test_an_epoch_is_a_function_of_seed_and_number() -> None:
     assert rows(0, 3) != rows(1, 3)
     flat = [row for batch in rows(0, 3) for row in batch]
     assert sorted(flat[:10]) == sorted(flat[10:]) == list(range(10))
+
+
+def test_balanced_batches_hold_every_class_equally_often_and_repeat_with_seed_and_epoch() -> None:
+    target = torch.tensor([0] * 90 + [1] * 9 + [2])
+
+    def rows(seed: int, epoch: int) -> torch.Tensor:
+        sampler = EpochSampler(len(target), 50, 200, seed, class_weights(target))
+        sampler.set_epoch(epoch)
+        batches = list(sampler)
+        assert [len(batch) for batch in batches] == [50] * 200
+        return torch.cat(batches)
+
+    drawn = rows(0, 3)
+    shares = torch.bincount(target[drawn]) / len(drawn)
+    assert shares.tolist() == pytest.approx([1 / 3] * 3, abs=0.02)  # 10,000 draws: four standard deviations
+    within = torch.bincount(drawn, minlength=100)[90:99] / len(drawn)
+    assert within.tolist() == pytest.approx([1 / 27] * 9, abs=0.01)
+    assert torch.equal(drawn, rows(0, 3))
+    assert not torch.equal(drawn, rows(0, 4))
+    assert not torch.equal(drawn, rows(1, 3))
+
+
+def test_a_balanced_run_cut_short_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    series = waves()
+    target = torch.from_numpy((series.target > 3).astype(np.int64))
+
+    def trained_classes(folder: Path | None, **changes) -> dict:
+        model = build_model(ModelSpec("denots", {"state_size": 6, "depth": 2.0}, "binary", 1, 0, 1), 0)
+        model.backbone.calibrate(series)
+        model.readout.calibrate(target)
+        data = Examples(model.backbone.prepare(series), target)
+        fit(model, data, data, TrainConfig(**{**SHORT.__dict__, "balanced_sampling": True, **changes}), folder=folder)
+        return model.state_dict()
+
+    whole, plain = trained_classes(None), trained_classes(None, balanced_sampling=False)
+    trained_classes(tmp_path, max_epochs=2)
+    resumed = trained_classes(tmp_path)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+    assert not torch.equal(whole["readout.head.weight"], plain["readout.head.weight"])
+
+
+def test_numbers_cannot_be_balanced() -> None:
+    model, data = examples(waves())
+    with pytest.raises(InvalidOption, match="balanced_sampling needs classes"):
+        fit(model, data, data, TrainConfig(balanced_sampling=True))
 
 
 def test_a_run_cut_short_goes_on_to_the_same_weights(tmp_path: Path) -> None:

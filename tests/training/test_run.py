@@ -12,7 +12,8 @@ from sklearn.metrics import accuracy_score, mean_squared_error, r2_score, roc_au
 
 from denots.data.hide import hide_for_forecasting
 from denots.data.series import SeriesSet
-from denots.datasets import Dataset, Splits, load
+from denots.datasets import DATASETS, Dataset, DerivedRecipe, Splits, load
+from denots.datasets.imports import import_source
 from denots.errors import InvalidFolder, InvalidOption, OutOfTime, UnknownName
 from denots.training.config import TrainConfig
 from denots.training.fit import CHECKPOINT
@@ -20,6 +21,8 @@ from denots.training.model import Model, ModelSpec, build_model, run_model
 from denots.training.record import FILE, RunRecord, append_record, find_record, read_records
 from denots.training.run import Problem, read_problem, run
 from denots.training.spec import BackboneSpec, DatasetSpec, RunSpec
+
+from published_files import gestures, write_ts
 
 SHORT = TrainConfig(learning_rate=1e-2, batch_size=8, batches_per_epoch=2, max_epochs=2)
 SMALL = BackboneSpec("denots", {"state_size": 4, "depth": 2.0})
@@ -214,3 +217,23 @@ def test_a_run_that_meets_its_deadline_goes_on_later_to_the_same_end(tmp_path: P
     later, at_once = run(BUMP, tmp_path), run(BUMP)
     assert later.metrics == at_once.metrics
     assert len(later.curve) == 2
+
+
+def test_the_protocol_of_a_run_decides_the_gaps_of_its_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = DATASETS["uwgl"]
+    assert isinstance(recipe, DerivedRecipe)
+    write_ts(tmp_path, "UWaveGestureLibrary", gestures())
+    import_source(recipe.source, [tmp_path])
+    seen = []
+
+    def watched(dataset: Dataset) -> Problem:
+        seen.append(int(np.isnan(dataset.splits.train.values).sum()))
+        return read_problem(dataset)
+
+    monkeypatch.setattr("denots.training.run.read_problem", watched)
+    for protocol in ("fair", "paper"):
+        record = run(RunSpec(DatasetSpec("uwgl"), SMALL, SHORT, protocol=protocol))
+        assert record.spec.protocol == protocol
+        assert 0 <= record.metrics["test"]["accuracy"] <= 1
+    assert seen[0] == 16 * 12 * 3
+    assert seen[1] == int(np.isnan(load("uwgl", protocol="paper").splits.train.values).sum()) < seen[0]
