@@ -87,6 +87,9 @@ def test_a_damaged_archive_and_a_missing_path_are_told(files: Path, tmp_path: Pa
     archive.write_bytes(broken)
     with pytest.raises(InvalidFile, match=r"archive\.zip is damaged"):
         import_source(UWGL.source, [archive])
+    archive.write_bytes(broken[:-100])
+    with pytest.raises(InvalidFile, match=r"archive\.zip is damaged"):
+        import_source(UWGL.source, [archive])
     with pytest.raises(InvalidFile, match="nowhere does not exist"):
         import_source(UWGL.source, [tmp_path / "nowhere"])
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from denots.data import SeriesSet
+from denots.data.ts_file import read_ts
 from denots.datasets import DATASETS, Recipe, SplitSizes, build, load, open_dataset
 from denots.datasets.library import home, load_recipe
-from denots.datasets.progress import track
+from denots.datasets.progress import byte_bar, track
 from denots.errors import InvalidFolder, InvalidOption, UnknownName
 
 
@@ -168,6 +169,20 @@ def test_progress_is_shown_on_a_terminal_for_long_work_only(monkeypatch: pytest.
     assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
     assert list(track(range(50), "pendulum train")) == list(range(50))
     assert "pendulum train" in sys.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def test_bytes_are_counted_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "Toy_TRAIN.ts"
+    file.write_text("@univariate true\n@classLabel true a\n@data\n" + "1,2,3:a\n" * 5)
+    lines: list[int] = []
+    read_ts(file, lines.append)
+    assert lines == [len("1,2,3:a\n")] * 5
+    for screen in (Terminal(), io.StringIO()):
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(sys, "stderr", screen)
+        with byte_bar("Toy", 2000, 500) as advance:
+            advance(1500)
+        assert ("2.0/2.0 kB" in screen.getvalue()) == screen.isatty()
 
 
 @pytest.mark.slow

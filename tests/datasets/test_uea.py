@@ -68,7 +68,7 @@ def test_a_file_that_stands_twice_is_not_guessed(tmp_path: Path) -> None:
         ({"y_train": np.arange(20)}, "y_train must hold whole numbers from 0 to 3"),
         ({"X_test": np.zeros((12, 40))}, r"shapes \(12, 40\) and \(12,\)"),
         ({"classes": None}, "lacks classes"),
-        ({"X_train": np.array([{}])}, "more than plain arrays"),
+        ({"X_train": np.array([{}])}, "something else than plain arrays"),
     ],
 )
 def test_a_wrong_packed_file_is_refused(tmp_path: Path, change: dict, words: str) -> None:
@@ -79,6 +79,14 @@ def test_a_wrong_packed_file_is_refused(tmp_path: Path, change: dict, words: str
     np.savez(file, **{name: array for name, array in arrays.items() if array is not None})
     with pytest.raises(InvalidFile, match=words):
         read_archive(ARCHIVE, [file])
+
+
+def test_a_truncated_packed_file_is_refused(tmp_path: Path) -> None:
+    write_packed(tmp_path, ARCHIVE, gestures())
+    file = tmp_path / f"{ARCHIVE}.npz"
+    file.write_bytes(file.read_bytes()[:-50])
+    with pytest.raises(InvalidFile, match=r"\.npz is damaged"):
+        read_archive(ARCHIVE, [tmp_path])
 
 
 @pytest.mark.usefixtures("imported")

@@ -6,7 +6,7 @@ one channel after the other, separated by `\n` (a backslash and an n), then the 
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,13 +26,18 @@ class Attributes:
     classes: tuple[str, ...]
 
 
-def read_arff(file: Path) -> SeriesSet:
-    """All series of a file; times are 0, 1, 2 ..."""
+def read_arff(file: Path, advance: Callable[[int], object] = int) -> SeriesSet:
+    """All series of a file; times are 0, 1, 2 ...
+
+    Args:
+        advance: called with the length of every line that was read, to show progress.
+    """
     values, labels = [], []
-    with file.open(encoding="utf-8", errors="replace") as stream:
+    with file.open(encoding="utf-8-sig", errors="replace") as stream:
         lines = enumerate(stream, start=1)
         header = _read_header(file, lines)
         for number, line in lines:
+            advance(len(line))
             text = line.strip()
             if not text or text.startswith("%"):
                 continue

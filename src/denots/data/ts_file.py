@@ -6,7 +6,7 @@ value is written `(time,value)`, so that channels may be observed at different t
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,15 +33,20 @@ class Header:
     classes: tuple[str, ...] | None = None  # None: the target is a number
 
 
-def read_ts(file: Path) -> SeriesSet:
-    """All series of a file; without time stamps, times are 0, 1, 2 ..."""
-    with file.open(encoding="utf-8", errors="replace") as stream:
+def read_ts(file: Path, advance: Callable[[int], object] = int) -> SeriesSet:
+    """All series of a file; without time stamps, times are 0, 1, 2 ...
+
+    Args:
+        advance: called with the length of every line that was read, to show progress.
+    """
+    with file.open(encoding="utf-8-sig", errors="replace") as stream:
         lines = enumerate(stream, start=1)
         header = _read_header(file, lines)
         times: list[FloatArray] = []
         values: list[FloatArray] = []
         targets: list[str | float] = []
         for number, line in lines:
+            advance(len(line))
             text = line.strip()
             if not text or text.startswith("#"):
                 continue

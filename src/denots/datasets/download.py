@@ -14,22 +14,13 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from denots.datasets.progress import byte_bar
 from denots.errors import DownloadFailed, InvalidOption
 
 BLOCK = 1 << 18
 TIMEOUT = 60.0  # seconds without a byte
-
-
-class Answer(Protocol):
-    """What is used of an http response."""
-
-    status: int
-    headers: http.client.HTTPMessage
-
-    def read(self, amount: int, /) -> bytes: ...
 
 
 class Downloaded(NamedTuple):
@@ -101,7 +92,7 @@ def _fetch(url: str, part: Path) -> None:
 
 
 @contextmanager
-def _answer(url: str, headers: dict[str, str], have: int) -> Iterator[Answer | None]:
+def _answer(url: str, headers: dict[str, str], have: int) -> Iterator[http.client.HTTPResponse | None]:
     """The server's answer; None when nothing is missing any more."""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT) as answer:

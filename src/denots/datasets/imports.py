@@ -97,8 +97,8 @@ def _unpacked(paths: Sequence[Path]) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=home()) as draft:
         places = []
         for number, path in enumerate(paths):
-            packed = path.is_file() and path.suffix != ".npz" and zipfile.is_zipfile(path)
-            places.append(_unpack(path, Path(draft) / str(number)) if packed else path)
+            packed = path.suffix.lower() == ".zip" or (path.suffix not in READABLE and zipfile.is_zipfile(path))
+            places.append(_unpack(path, Path(draft) / str(number)) if packed and path.is_file() else path)
         yield places
 
 

@@ -13,13 +13,12 @@ are left out, because there is nothing to see.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from denots.data.series import SeriesSet
 from denots.datasets.dataset import DerivedRecipe, Parts, Source, SplitSizes, joined, share_limits, stream
+from denots.datasets.packed import read_packed
 from denots.datasets.psv import CHANNELS, STATIC, Stays, read_patients
 from denots.errors import InvalidFile
 from denots.shapes import BoolArray, FloatArray, IntArray
@@ -34,7 +33,7 @@ PACKED = {"values", "lengths", "patient_id", "static", "first_iculos", "label_on
 
 
 def read_challenge(places: Sequence[Path]) -> dict[str, SeriesSet]:
-    """Both hospitals, from folders of `.psv` files or packed `.npz` files."""
+    """Both hospitals, from folders of `.psv` files, or where there are none, from packed `.npz` files."""
     files = sorted(file for place in places for file in ([place] if place.is_file() else place.rglob("*")))
     patients = [file for file in files if file.suffix == ".psv"]
     packed = [file for file in files if file.suffix == ".npz"]
@@ -43,7 +42,7 @@ def read_challenge(places: Sequence[Path]) -> dict[str, SeriesSet]:
             f"neither .psv nor .npz files in {', '.join(map(str, places))}; "
             "give the folder that holds training_setA and training_setB, both folders, or the zip archive."
         )
-    stays = [_pack(read_patients(patients))] if patients else [_pack(read_packed(file)) for file in packed]
+    stays = [_pack(read_patients(patients))] if patients else [_pack(read_packed_stays(file)) for file in packed]
     whole = joined(stays) if len(stays) > 1 else stays[0]
     in_b = np.char.lstrip(whole.ids, "p").astype(np.int64) > FIRST_OF_B
     if in_b.all() or not in_b.any():
@@ -53,15 +52,9 @@ def read_challenge(places: Sequence[Path]) -> dict[str, SeriesSet]:
     return {"A": whole.select(~in_b), "B": whole.select(in_b)}
 
 
-def read_packed(file: Path) -> Stays:
+def read_packed_stays(file: Path) -> Stays:
     """A numpy archive with the rows of all patients: see `Stays`; hours count up from `first_iculos`."""
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            content: dict[str, npt.NDArray[Any]] = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError) as error:
-        raise InvalidFile(f"{file} is damaged or holds more than plain arrays ({error}).") from error
-    if not set(content) >= PACKED:
-        raise InvalidFile(f"{file} lacks {', '.join(sorted(PACKED - set(content)))}; it is no packed challenge set.")
+    content = read_packed(file, PACKED)
     lengths, values, n = content["lengths"].astype(np.int64), content["values"], len(content["lengths"])
     for name, expected in (("value_names", CHANNELS), ("static_names", STATIC)):
         if tuple(content[name].tolist()) != expected:

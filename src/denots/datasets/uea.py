@@ -8,14 +8,12 @@ Times run from 0 to 1. The published code also standardised each channel before;
 so themselves, which undoes any earlier affine change, so it is left out here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from denots.data.arff_file import read_arff
 from denots.data.series import SeriesSet
@@ -29,6 +27,8 @@ from denots.datasets.dataset import (
     share_limits,
     stream,
 )
+from denots.datasets.packed import read_packed
+from denots.datasets.progress import byte_bar
 from denots.errors import InvalidFile
 
 PARTS = ("train", "test")
@@ -42,26 +42,24 @@ def read_archive(archive: str, places: Sequence[Path]) -> dict[str, SeriesSet]:
     for suffix, read in READERS.items():
         files = [_find(f"{archive}_{part}{suffix}", f"_{part}{suffix}", places) for part in PARTS]
         if all(files):
-            return {part: _named(part, read(file)) for part, file in zip(PARTS, files, strict=True) if file}
+            return {part: _named(part, _watched(read, file)) for part, file in zip(PARTS, files, strict=True) if file}
     packed = _find(f"{archive}.npz", ".npz", places)
     if packed is not None:
-        return {part: _named(part, series) for part, series in read_packed(packed).items()}
+        return {part: _named(part, series) for part, series in read_packed_archive(packed).items()}
     raise InvalidFile(
         f"no {archive}_TRAIN and {archive}_TEST with the ending .ts or .arff, and no {archive}.npz, "
         f"in {', '.join(map(str, places))}; give the unpacked folder, both files, or the zip archive."
     )
 
 
-def read_packed(file: Path) -> dict[str, SeriesSet]:
+def _watched(read: Callable[[Path, Callable[[int], object]], SeriesSet], file: Path) -> SeriesSet:
+    with byte_bar(file.name, file.stat().st_size, 0) as advance:
+        return read(file, advance)
+
+
+def read_packed_archive(file: Path) -> dict[str, SeriesSet]:
     """A numpy archive with X_train, X_test [n, L, C], y_train, y_test [n] that count in `classes`."""
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            content: dict[str, npt.NDArray[Any]] = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError) as error:
-        raise InvalidFile(f"{file} is damaged or holds more than plain arrays ({error}).") from error
-    wanted = {"X_train", "y_train", "X_test", "y_test", "classes"}
-    if not wanted <= set(content):
-        raise InvalidFile(f"{file} lacks {', '.join(sorted(wanted - set(content)))}; it is no packed archive set.")
+    content = read_packed(file, {"X_train", "y_train", "X_test", "y_test", "classes"})
     classes, parts = content["classes"].astype(str), {}
     for part in PARTS:
         values, label = content[f"X_{part}"], content[f"y_{part}"]
