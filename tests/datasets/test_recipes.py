@@ -1,4 +1,4 @@
-"""What every synthetic data set promises, run over the registry; test_derived.py does so for the others."""
+"""What every synthetic data set promises, run over the registry."""
 
 from functools import cache
 
