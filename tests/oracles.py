@@ -45,7 +45,8 @@ def scipy_states(
     rows = torch.tensor([row])
 
     def slope(t: float, h: np.ndarray) -> np.ndarray:
-        time = torch.tensor([t], dtype=torch.float64)
+        # At a kink or a jump the path has the value after it, which is that of the next piece.
+        time = torch.tensor([min(t, np.nextafter(right, left))], dtype=torch.float64)
         read = path.value if field.reads == "value" else path.derivative
         with torch.no_grad():
             return field(time, read(time, rows), torch.from_numpy(h)[None])[0].numpy()

@@ -1,5 +1,6 @@
 """From signal and state to a slope."""
 
+from denots.fields.cde import ControlledField
 from denots.fields.field import AffineInputField, VectorField
 from denots.fields.gru import AntiFeedbackGRU, NoFeedbackGRU, SyncFeedbackGRU
 from denots.fields.mlp import ReLUField, TanhField
@@ -16,6 +17,7 @@ __all__ = [
     "FIELDS",
     "AffineInputField",
     "AntiFeedbackGRU",
+    "ControlledField",
     "NoFeedbackGRU",
     "ReLUField",
     "SyncFeedbackGRU",

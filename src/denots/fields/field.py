@@ -1,8 +1,10 @@
 """What a vector field is: the slope of the state, given the signal and the state."""
 
 import abc
+import math
 from typing import ClassVar, Literal
 
+import torch
 from jaxtyping import Float, Float64
 from torch import Tensor, nn
 from torch.nn.functional import linear
@@ -18,6 +20,12 @@ class VectorField(nn.Module, abc.ABC):
     reads: ClassVar[Literal["value", "derivative"]] = "value"
     input_size: int
     state_size: int
+
+    def _add_linear(self, suffix: str, rows: int, columns: int) -> None:
+        """Parameters `weight_suffix` and `bias_suffix`, initialised as in `torch.nn.Linear`."""
+        bound = 1 / math.sqrt(columns)
+        for name, shape in (("weight", (rows, columns)), ("bias", (rows,))):
+            self.register_parameter(f"{name}_{suffix}", nn.Parameter(torch.empty(shape).uniform_(-bound, bound)))
 
     @abc.abstractmethod
     def forward(

@@ -1,7 +1,5 @@
 """Two-layer slopes with tanh or ReLU between the layers."""
 
-import math
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -22,10 +20,7 @@ class _MLPField(AffineInputField):
         super().__init__()
         self.input_size, self.state_size = input_size, state_size
         for suffix, fan_in in (("ih", input_size), ("hh", state_size), ("out", state_size)):
-            bound = 1 / math.sqrt(fan_in)
-            weight, bias = torch.empty(state_size, fan_in), torch.empty(state_size)
-            self.register_parameter(f"weight_{suffix}", nn.Parameter(weight.uniform_(-bound, bound)))
-            self.register_parameter(f"bias_{suffix}", nn.Parameter(bias.uniform_(-bound, bound)))
+            self._add_linear(suffix, state_size, fan_in)
 
     def _hidden(self, u: Tensor, h: Tensor) -> Tensor:
         return u + linear(h, self.weight_hh, self.bias_hh)

@@ -57,6 +57,7 @@ class ReferenceRun:
         )
 
     def _slope(self, rows: Tensor, t: Tensor, h: Tensor) -> Tensor:
+        t = torch.minimum(t, self.end[rows])  # rounding must not lead beyond the end, where a path may be held
         x = (self.path.value if self.field.reads == "value" else self.path.derivative)(t, rows)
         self.evaluations[rows] += 1
         if self.input_map is not None and isinstance(self.field, AffineInputField):
