@@ -10,6 +10,7 @@
 
 #include "denots/kernels.h"
 #include "denots/solve.h"
+#include "gemm-inl.h"
 #include "path-inl.h"
 #include "rk-inl.h"
 #include "vec-inl.h"
@@ -53,6 +54,7 @@ class Reverse {
     bias_ = arena.take<Real>(field.drive_rows() * lanes);
     sums_ = arena.take<Real>(field.sum_rows() * lanes);
     scratch_ = arena.take<Real>(field.scratch_size());
+    to_signal_ = arena.take<Real>(round_up(problem.channels, 8) * lanes);
     lane_ = arena.take<ReverseLane>(lanes);
   }
 
@@ -67,7 +69,8 @@ class Reverse {
     for (std::int64_t i = 0; i < stride_; ++i) zero_[i] = 0;
     for (int l = 0; l < lanes; ++l) lane_[l] = {};
     while (refill()) step_back(sums);
-    field_.add_candidate_bias(sums_ + field_.drive_rows() * lanes, sums);
+    const std::int64_t own = field_.drive_rows();
+    add_lanes(field_.sum_rows() - own, sums_ + own * lanes, sums.shared);
   }
 
  private:
@@ -125,7 +128,7 @@ class Reverse {
       combine(scheme_.later[s], field_.padded, dt, between ? dense_ + s * stride_ : zero_, g_, stride_,
               cotangent_);
       if (s == 0) add_next_queries();
-      field_.pull(y_ + s * stride_, cotangent_, kept_ + s * kept_stride_, sums_, g_ + s * stride_);
+      pull(s, g_ + s * stride_);
     }
     field_.accumulate(replayed, y_, x_, kept_, scratch_, sums);
     for (std::int64_t at = 0; at < stride_; at += lanes) {
@@ -188,14 +191,32 @@ class Reverse {
       ReverseLane& lane = lane_[l];
       if (!lane.busy) continue;
       double time[max_stages];
-      for (int s = 0; s < stages; ++s) time[s] = lane.t + scheme_.nodes[s] * lane.dt;
-      read_signal(p_, lane.series, lane.chunk->knot[lane.at], stages, time, x_ + l, signal_stride_);
+      for (int s = 0; s < stages; ++s) time[s] = time_of(lane, s);
+      read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.chunk->knot[lane.at], stages, time, x_ + l,
+                                            signal_stride_);
     }
     for (int s = 0; s < stages; ++s) {
       if (s > 0) combine(scheme_.input[s], field_.padded, dt, y_, k_, stride_, y_ + s * stride_);
       field_.slope(y_ + s * stride_, x_ + s * signal_stride_, bias_, k_ + s * stride_,
                    kept_ + s * kept_stride_);
     }
+  }
+
+  void pull(int s, Real* out) {
+    const bool wanted = gradient_->values != nullptr;
+    field_.pull(y_ + s * stride_, x_ + s * signal_stride_, cotangent_, kept_ + s * kept_stride_, sums_, out,
+                wanted ? to_signal_ : nullptr);
+    if (!wanted) return;
+    for (int l = 0; l < lanes; ++l) {
+      const ReverseLane& lane = lane_[l];
+      if (lane.busy && (s < inner_ || lane.tail))
+        pull_knots<FieldKernel::reads_slope>(p_, lane.series, lane.chunk->knot[lane.at], time_of(lane, s),
+                                             to_signal_ + l, gradient_->values, gradient_->slopes);
+    }
+  }
+
+  double time_of(const ReverseLane& lane, int s) const {
+    return stage_time(lane.t, lane.dt, scheme_.nodes[s], asked(lane, p_.queries - 1));
   }
 
   // The slope at the end of the last step matters to queries inside that step. Lanes without such a
@@ -206,7 +227,7 @@ class Reverse {
       if (!lane_[i % lanes].tail) kept[i] = 0;
     for (std::int64_t i = 0; i < stride_; ++i)
       cotangent_[i] = lane_[i % lanes].tail ? dense_[inner_ * stride_ + i] : Real(0);
-    field_.pull(y_ + inner_ * stride_, cotangent_, kept_ + inner_ * kept_stride_, sums_, tail_);
+    pull(inner_, tail_);
     for (std::int64_t at = 0; at < stride_; at += lanes)
       store(end_cotangent() + at, load(end_cotangent() + at) + load(tail_ + at));
   }
@@ -249,7 +270,8 @@ class Reverse {
   const Scheme<Real> scheme_;
   const int inner_;
   const std::int64_t stride_, kept_stride_, signal_stride_;
-  Real *y_, *k_, *g_, *tail_, *dense_, *cotangent_, *zero_, *kept_, *x_, *bias_, *sums_, *scratch_;
+  Real *y_, *k_, *g_, *tail_, *dense_, *cotangent_, *zero_, *kept_, *x_, *bias_, *sums_, *scratch_,
+      *to_signal_;
   ReverseLane* lane_;
   TapeChunk* const* tape_ = nullptr;
   const Gradient<Real>* gradient_ = nullptr;

@@ -9,6 +9,12 @@ constexpr std::int64_t round_up(std::int64_t size, std::int64_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
+// States of a field as kernels hold them: whole vectors, and whole groups of rows.
+template <class Real>
+constexpr std::int64_t padded_size(std::int64_t states) {
+  return round_up(states, Simd<Real>::lanes > 8 ? Simd<Real>::lanes : 8);
+}
+
 #ifdef __AVX2__
 constexpr int square_of(float) { return 8; }
 constexpr int square_of(double) { return 4; }
@@ -105,42 +111,110 @@ DENOTS_INLINE void outer_tile(int stages, const Real* left, std::int64_t left_st
     }
 }
 
-// rows is a multiple of 12, columns of the lanes; `stages` stages lie `stride` apart.
+// R rows at a time while they last; returns the first row that is left.
+template <class Real, int R, int M>
+DENOTS_INLINE std::int64_t outer_strip(std::int64_t row, std::int64_t rows, int stages, const Real* left,
+                                       std::int64_t left_stride, const Real* right, std::int64_t right_stride,
+                                       std::int64_t columns, Real* sums) {
+  constexpr int lanes = Simd<Real>::lanes;
+  for (; row + R <= rows; row += R)
+    outer_tile<Real, R, M>(stages, left + row * lanes, left_stride, right, right_stride, columns,
+                           sums + row * columns);
+  return row;
+}
+
+// rows is a multiple of 4, columns of the lanes; `stages` stages lie `stride` apart.
 template <class Real>
 __attribute__((noinline)) void add_outer(int stages, std::int64_t rows, std::int64_t columns,
                                          const Real* left, std::int64_t left_stride, const Real* right,
                                          std::int64_t right_stride, Real* sums) {
   constexpr int lanes = Simd<Real>::lanes;
   std::int64_t column = 0;
-  for (; column + 2 * lanes <= columns; column += 2 * lanes)
-    for (std::int64_t row = 0; row < rows; row += 6)
-      outer_tile<Real, 6, 2>(stages, left + row * lanes, left_stride, right + column, right_stride, columns,
-                             sums + row * columns + column);
-  if (column < columns)
-    for (std::int64_t row = 0; row < rows; row += 12)
-      outer_tile<Real, 12, 1>(stages, left + row * lanes, left_stride, right + column, right_stride, columns,
-                              sums + row * columns + column);
+  for (; column + 2 * lanes <= columns; column += 2 * lanes) {
+    const Real* const b = right + column;
+    Real* const to = sums + column;
+    std::int64_t row =
+        outer_strip<Real, 6, 2>(0, rows, stages, left, left_stride, b, right_stride, columns, to);
+    row = outer_strip<Real, 4, 2>(row, rows, stages, left, left_stride, b, right_stride, columns, to);
+    outer_strip<Real, 2, 2>(row, rows, stages, left, left_stride, b, right_stride, columns, to);
+  }
+  if (column == columns) return;
+  const Real* const b = right + column;
+  Real* const to = sums + column;
+  const std::int64_t row =
+      outer_strip<Real, 12, 1>(0, rows, stages, left, left_stride, b, right_stride, columns, to);
+  outer_strip<Real, 4, 1>(row, rows, stages, left, left_stride, b, right_stride, columns, to);
 }
 
-// out[row][lane] += packed[row / 8][k][row % 8] * in[k][lane]; rows a multiple of 8.
+// A matrix whose rows lie in groups of eight, [row / 8][k][row % 8]; their number is a multiple of
+// eight. Eight accumulators are enough to hide the latency of the multipliers.
 template <class Real>
-__attribute__((noinline)) void add_product(std::int64_t rows, std::int64_t inner, const Real* packed,
-                                           const Real* in, Real* out) {
-  using V = typename Simd<Real>::V;
-  constexpr int lanes = Simd<Real>::lanes, R = 8;
-  for (std::int64_t row = 0; row < rows; row += R, out += R * lanes) {
-    V sum[R];
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) sum[r] = load(out + r * lanes);
-    const Real* x = in;
-    for (std::int64_t k = 0; k < inner; ++k, packed += R, x += lanes) {
-      const V value = load(x);
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) sum[r] = fma(splat(packed[r]), value, sum[r]);
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) store(out + r * lanes, sum[r]);
+struct Packed {
+  static constexpr int group = 8;
+  std::int64_t rows, inner;
+  Real* data;
+
+  Packed(std::int64_t rows, std::int64_t inner, Arena& arena)
+      : rows(rows), inner(inner), data(arena.take<Real>(rows * inner)) {}
+
+  Real& at(std::int64_t row, std::int64_t k) const {
+    return data[(row / group * inner + k) * group + row % group];
   }
+  void clear() const {
+    for (std::int64_t i = 0; i < rows * inner; ++i) data[i] = 0;
+  }
+};
+
+template <class Real>
+DENOTS_INLINE void product_tile(std::int64_t inner, const Real* packed, const Real* in,
+                                typename Simd<Real>::V* sum) {
+  using V = typename Simd<Real>::V;
+  constexpr int lanes = Simd<Real>::lanes, R = Packed<Real>::group;
+  for (std::int64_t k = 0; k < inner; ++k, packed += R, in += lanes) {
+    const V value = load(in);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sum[r] = fma(splat(packed[r]), value, sum[r]);
+  }
+}
+
+// out[row][lane] = from[row][lane] + matrix[row][k] in[k][lane]; `from` may be `out`.
+template <class Real>
+__attribute__((noinline)) void add_product(const Packed<Real>& matrix, const Real* in, const Real* from,
+                                           Real* out) {
+  constexpr int lanes = Simd<Real>::lanes, R = Packed<Real>::group;
+  const Real* w = matrix.data;
+  for (std::int64_t row = 0; row < matrix.rows; row += R, w += R * matrix.inner) {
+    typename Simd<Real>::V sum[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sum[r] = load(from + (row + r) * lanes);
+    product_tile(matrix.inner, w, in, sum);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) store(out + (row + r) * lanes, sum[r]);
+  }
+}
+
+// out[row][lane] = bias[row] + matrix[row][k] in[k][lane]; no bias is a bias of zero.
+template <class Real>
+__attribute__((noinline)) void product(const Packed<Real>& matrix, const Real* bias, const Real* in,
+                                       Real* out) {
+  constexpr int lanes = Simd<Real>::lanes, R = Packed<Real>::group;
+  const Real* w = matrix.data;
+  for (std::int64_t row = 0; row < matrix.rows; row += R, w += R * matrix.inner) {
+    typename Simd<Real>::V sum[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sum[r] = splat(bias == nullptr ? Real(0) : bias[row + r]);
+    product_tile(matrix.inner, w, in, sum);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) store(out + (row + r) * lanes, sum[r]);
+  }
+}
+
+// to[row] += sum over lanes of from[row][lane].
+template <class Real>
+void add_lanes(std::int64_t rows, const Real* from, Real* to) {
+  constexpr int lanes = Simd<Real>::lanes;
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (int lane = 0; lane < lanes; ++lane) to[row] += from[row * lanes + lane];
 }
 
 }  // namespace denots::DENOTS_TARGET

@@ -8,7 +8,7 @@
 
 #include "denots/solve.h"
 #include "gemm-inl.h"
-#include "rk-inl.h"
+#include "input-inl.h"
 #include "vec-inl.h"
 
 namespace denots::DENOTS_TARGET {
@@ -19,20 +19,23 @@ struct Gru {
   using V = typename Simd<Real>::V;
   static constexpr int lanes = Simd<Real>::lanes;
   static constexpr int tile = 4;
-  static constexpr int few = 4;  // up to so many channels, sums over lanes wait for the end
+  static constexpr bool reads_slope = false;
   static constexpr Real mirror = kind == Field::gru_anti ? -1 : 1;
 
   std::int64_t states, channels, padded;
-  Real *recurrent, *input, *transposed, *candidate_bias;
+  Real *recurrent, *input, *candidate_bias;
+  Packed<Real> transposed, to_signal;
 
   // Padded units have zero weights and stay zero.
   Gru(const Problem<Real>& p, Arena& arena)
-      : states(p.states), channels(p.channels), padded(round_up(p.states, lanes > 8 ? lanes : 8)) {
-    recurrent = arena.take<Real>(3 * padded * padded);   // [tile][unit][12]
-    input = arena.take<Real>(3 * padded * channels);     // [tile][channel][12]
-    transposed = arena.take<Real>(3 * padded * padded);  // [unit / 8][row][8]
-    candidate_bias = arena.take<Real>(padded);
-  }
+      : states(p.states),
+        channels(p.channels),
+        padded(padded_size<Real>(p.states)),
+        recurrent(arena.take<Real>(3 * padded * padded)),  // [tile][unit][12]
+        input(arena.take<Real>(3 * padded * channels)),    // [tile][channel][12]
+        candidate_bias(arena.take<Real>(padded)),
+        transposed(padded, 3 * padded, arena),
+        to_signal(round_up(channels, 8), 4 * padded, arena) {}
 
   std::int64_t drive_size() const { return 3 * states; }  // as the caller counts it
   std::int64_t drive_rows() const { return 3 * padded; }
@@ -47,7 +50,8 @@ struct Gru {
   static constexpr Real scale_of(int gate) { return gate < 2 ? Real(0.5) : Real(1); }
 
   void pack(const Problem<Real>& p) const {
-    for (std::int64_t i = 0; i < 3 * padded * padded; ++i) recurrent[i] = transposed[i] = 0;
+    for (std::int64_t i = 0; i < 3 * padded * padded; ++i) recurrent[i] = 0;
+    transposed.clear(), to_signal.clear();
     for (std::int64_t i = 0; i < 3 * padded * channels; ++i) input[i] = 0;
     for (std::int64_t i = 0; i < padded; ++i)
       candidate_bias[i] = i < states ? p.bias_hh[2 * states + i] : Real(0);
@@ -57,10 +61,15 @@ struct Gru {
         for (std::int64_t k = 0; k < states; ++k) {
           const Real weight = mirror * p.weight_hh[from * states + k];
           recurrent[(row / 12 * padded + k) * 12 + in_tile] = scale_of(gate) * weight;
-          transposed[(k / 8 * 3 * padded + row) * 8 + k % 8] = weight;
+          transposed.at(k, row) = weight;
         }
-        for (std::int64_t c = 0; c < channels; ++c)
-          input[(row / 12 * channels + c) * 12 + in_tile] = scale_of(gate) * p.weight_in[from * channels + c];
+        // `pull` leaves the cotangent of u_n behind the tiles.
+        const std::int64_t driven = gate < 2 ? row : 3 * padded + unit;
+        for (std::int64_t c = 0; c < channels; ++c) {
+          const Real weight = p.weight_in[from * channels + c];
+          input[(row / 12 * channels + c) * 12 + in_tile] = scale_of(gate) * weight;
+          to_signal.at(c, driven) = weight;
+        }
       }
   }
 
@@ -143,8 +152,16 @@ struct Gru {
 
   // From the cotangent of the slope to that of the state; turns what `slope` kept into the
   // cotangents of the recurrent rows and of u_n, and adds those of the drive and of v_n to `sums`.
-  __attribute__((noinline)) void pull(const Real* h, const Real* cotangent, Real* kept, Real* sums,
-                                      Real* out) const {
+  // Where `signal` is given, it gets the cotangent of the signal.
+  void pull(const Real* h, const Real*, const Real* cotangent, Real* kept, Real* sums, Real* out,
+            Real* signal) const {
+    pull_gates(h, cotangent, kept, sums, out);
+    add_product(transposed, kept, out, out);
+    if (signal != nullptr) product<Real>(to_signal, nullptr, kept, signal);
+  }
+
+  __attribute__((noinline)) void pull_gates(const Real* h, const Real* cotangent, Real* kept, Real* sums,
+                                            Real* out) const {
     Real *gates = kept, *candidate = kept + 3 * padded * lanes, *sum = sums,
          *sum_v = sums + 3 * padded * lanes;
     for (std::int64_t unit = 0; unit < padded; unit += tile, gates += 12 * lanes, sum += 12 * lanes) {
@@ -170,27 +187,22 @@ struct Gru {
         store(sum_v + at, load(sum_v + at) + to_v);
       }
     }
-    add_product(padded, 3 * padded, transposed, kept, out);
   }
 
   // The sums of one block of series, filled by `accumulate`.
   struct Sums {
-    Real *recurrent, *input, *candidate_bias;
-    std::int64_t columns, input_size;
+    Real *recurrent, *shared;  // shared: the bias of v_n
+    InputSums<Real> input;
 
-    Sums(const Gru& field, Arena& arena) : columns(round_up(field.channels, lanes)) {
-      const std::int64_t rows = 3 * field.padded;
-      // Few channels: one sum a lane, added up at the end. Many: summed over lanes at once.
-      input_size = field.channels <= few ? rows * field.channels * lanes : rows * columns;
-      recurrent = arena.take<Real>(rows * field.padded);
-      input = arena.take<Real>(input_size);
-      candidate_bias = arena.take<Real>(field.padded);
-    }
+    Sums(const Gru& field, Arena& arena)
+        : recurrent(arena.take<Real>(3 * field.padded * field.padded)),
+          shared(arena.take<Real>(field.padded)),
+          input(3 * field.padded, field.channels, arena) {}
 
     void clear(const Gru& field) const {
       for (std::int64_t i = 0; i < 3 * field.padded * field.padded; ++i) recurrent[i] = 0;
-      for (std::int64_t i = 0; i < input_size; ++i) input[i] = 0;
-      for (std::int64_t i = 0; i < field.padded; ++i) candidate_bias[i] = 0;
+      for (std::int64_t i = 0; i < field.padded; ++i) shared[i] = 0;
+      input.clear();
     }
   };
 
@@ -205,47 +217,12 @@ struct Gru {
         Real* const from = kept + s * kept_stride;
         store(from + row_of(2, unit) * lanes, load(from + (3 * padded + unit) * lanes));
       }
-    if (channels <= few) return add_input_per_lane(stages, x, kept, sums.input);
-    const std::int64_t wide = sums.columns * lanes;
-    for (int s = 0; s < stages; ++s)
-      for (int lane = 0; lane < lanes; ++lane)
-        for (std::int64_t c = 0; c < sums.columns; ++c)
-          scratch[s * wide + lane * sums.columns + c] =
-              c < channels ? x[(s * channels + c) * lanes + lane] : Real(0);
-    add_outer(stages, 3 * padded, sums.columns, kept, kept_stride, scratch, wide, sums.input);
+    sums.input.add(stages, x, kept, kept_stride, scratch);
   }
 
   std::int64_t scratch_size() const {
-    const std::int64_t columns = round_up(channels, lanes);
-    return max_stages * lanes * (columns > padded ? columns : padded);
-  }
-
-  __attribute__((noinline)) void add_input_per_lane(int stages, const Real* x, const Real* kept,
-                                                    Real* sums) const {
-    const std::int64_t stride = kept_rows() * lanes;
-    with_count(static_cast<int>(channels), [=](auto count) {
-      constexpr int C = decltype(count)::value <= few ? decltype(count)::value : 1;
-      const Real* cotangent = kept;
-      Real* to = sums;
-      for (std::int64_t row = 0; row < 3 * padded; ++row, cotangent += lanes, to += C * lanes) {
-        V sum[C];
-#pragma GCC unroll 4
-        for (int c = 0; c < C; ++c) sum[c] = load(to + c * lanes);
-        const Real* signal = x;
-        for (int s = 0; s < stages; ++s, signal += C * lanes) {
-          const V value = load(cotangent + s * stride);
-#pragma GCC unroll 4
-          for (int c = 0; c < C; ++c) sum[c] = fma(value, load(signal + c * lanes), sum[c]);
-        }
-#pragma GCC unroll 4
-        for (int c = 0; c < C; ++c) store(to + c * lanes, sum[c]);
-      }
-    });
-  }
-
-  void add_candidate_bias(const Real* sum_v, const Sums& sums) const {
-    for (std::int64_t unit = 0; unit < padded; ++unit)
-      for (int lane = 0; lane < lanes; ++lane) sums.candidate_bias[unit] += sum_v[unit * lanes + lane];
+    const std::int64_t own = max_stages * lanes * padded, wide = InputSums<Real>::scratch_size(channels);
+    return own > wide ? own : wide;
   }
 
   // One lane of the summed cotangents of the drive, in the order of the caller.
@@ -266,19 +243,10 @@ struct Gru {
         const std::int64_t row = row_of(gate, unit), target = gate * states + unit;
         for (std::int64_t k = 0; k < states; ++k)
           to.weight_hh[target * states + k] += mirror * sums.recurrent[row * padded + k];
-        for (std::int64_t c = 0; c < channels; ++c) {
-          Real& total = to.weight_in[target * channels + c];
-          if (channels > few) {
-            total += sums.input[row * sums.columns + c];
-          } else {
-            Real sum = 0;
-            for (int lane = 0; lane < lanes; ++lane) sum += sums.input[(row * channels + c) * lanes + lane];
-            total += sum;
-          }
-        }
+        for (std::int64_t c = 0; c < channels; ++c)
+          to.weight_in[target * channels + c] += sums.input.total(row, c);
       }
-    for (std::int64_t unit = 0; unit < states; ++unit)
-      to.bias_hh[2 * states + unit] += sums.candidate_bias[unit];
+    for (std::int64_t unit = 0; unit < states; ++unit) to.bias_hh[2 * states + unit] += sums.shared[unit];
   }
 };
 

@@ -1,4 +1,4 @@
-// Read the signal of one series at one time.
+// Read the signal of one series, or its slope, and pull cotangents of it back to the knots.
 #pragma once
 
 #include "denots/solve.h"
@@ -71,42 +71,84 @@ DENOTS_INLINE void locate_all(const double* times, std::int64_t begin, std::int6
     for (int i = 0; i < count; ++i) knot[i] = locate(times, begin, end, i == 0 ? first : knot[i - 1], t[i]);
 }
 
-// Between two knots, with u in [0, 1) the place of t and w their distance:
-//   x = v0 + (3 - 2u) u^2 (v1 - v0) + w u (1 - u)^2 s0 - w u^2 (1 - u) s1.
-// x is one lane of [channel][lane].
+// How the signal at one time follows from the values v and slopes s of its knot and the next:
+// stay v0 + rise (v1 - v0) + leave s0 + arrive s1.
 template <class Real>
+struct KnotWeights {
+  bool alone;  // nothing of the next knot counts
+  Real stay, rise, leave, arrive;
+};
+
+// Between two knots, with u in [0, 1) the place of t and w their distance:
+//   x = v0 + (3 - 2u) u^2 (v1 - v0) + w u (1 - u)^2 s0 - w u^2 (1 - u) s1,
+// and its slope. Before the first knot and after the last one the signal is held, so its slope is
+// zero; at the last knot it is the one that led there.
+template <bool slope, class Real>
+DENOTS_INLINE KnotWeights<Real> weigh(const double* times, std::int64_t knot, std::int64_t end, double t) {
+  const double since = t - times[knot];
+  if (knot + 1 == end || since < 0)
+    return {true, Real(slope ? 0 : 1), 0, Real(slope && since == 0 ? 1 : 0), 0};
+  const double width = times[knot + 1] - times[knot];
+  const Real u = static_cast<Real>(since / width), w = static_cast<Real>(width), v = 1 - u;
+  if (slope) return {false, 0, 6 * u * v / w, v * (1 - 3 * u), u * (3 * u - 2)};
+  return {false, 1, u * u * (3 - 2 * u), w * u * v * v, -w * u * u * v};
+}
+
+// x is one lane of [channel][lane].
+template <bool slope, class Real>
 DENOTS_INLINE void interpolate(const Problem<Real>& p, std::int64_t knot, std::int64_t end, double t,
                                Real* x) {
   constexpr int lanes = Simd<Real>::lanes;
   const Real* value = p.values + knot * p.channels;
-  const Real* slope = p.slopes + knot * p.channels;
-  if (knot + 1 == end) {
-    for (std::int64_t c = 0; c < p.channels; ++c) x[c * lanes] = value[c];
+  const Real* lean = p.slopes + knot * p.channels;
+  const KnotWeights<Real> weight = weigh<slope, Real>(p.times, knot, end, t);
+  if (weight.alone) {
+    for (std::int64_t c = 0; c < p.channels; ++c)
+      x[c * lanes] = !slope ? value[c] : weight.leave != 0 ? lean[c] : Real(0);
     return;
   }
-  const double width = p.times[knot + 1] - p.times[knot];
-  const Real u = static_cast<Real>((t - p.times[knot]) / width), w = static_cast<Real>(width), v = 1 - u;
-  const Real rise = u * u * (3 - 2 * u), leave = w * u * v * v, arrive = -w * u * u * v;
+  const Real rise = weight.rise, leave = weight.leave, arrive = weight.arrive;
   for (std::int64_t c = 0; c < p.channels; ++c) {
     const std::int64_t next = p.channels + c;
-    x[c * lanes] = value[c] + (rise * (value[next] - value[c]) + (leave * slope[c] + arrive * slope[next]));
+    const Real moved = rise * (value[next] - value[c]) + (leave * lean[c] + arrive * lean[next]);
+    x[c * lanes] = slope ? moved : value[c] + moved;
   }
 }
 
-// The signal of a series at `count` ascending times, time i into one lane of x + i * stride.
-// `near` is any knot of the series, best the last one not after the first time; returns the last
-// one not after the last time.
-template <class Real>
-std::int64_t read_signal(const Problem<Real>& p, std::int64_t series, std::int64_t near, int count, double* t,
-                         Real* x, std::int64_t stride) {
+// The signal of a series, or its slope, at `count` ascending times, time i into one lane of
+// x + i * stride. `near` is any knot of the series, best the last one not after the first time;
+// returns the last one not after the last time.
+template <bool slope, class Real>
+std::int64_t read_signal(const Problem<Real>& p, std::int64_t series, std::int64_t near, int count,
+                         const double* t, Real* x, std::int64_t stride) {
   const std::int64_t begin = p.offsets[series], end = p.offsets[series + 1];
-  for (int i = 0; i < count; ++i)
-    if (t[i] < p.times[begin]) t[i] = p.times[begin];
+  double within[max_stages];
+  for (int i = 0; i < count; ++i) within[i] = t[i] < p.times[begin] ? p.times[begin] : t[i];
   std::int64_t knot[max_stages];
-  const std::int64_t first = locate(p.times, begin, end, near, t[0]);
-  with_count(count, [&](auto n) { locate_all<decltype(n)::value>(p.times, begin, end, first, t, knot); });
-  for (int i = 0; i < count; ++i) interpolate(p, knot[i], end, t[i], x + i * stride);
+  const std::int64_t first = locate(p.times, begin, end, near, within[0]);
+  with_count(count,
+             [&](auto n) { locate_all<decltype(n)::value>(p.times, begin, end, first, within, knot); });
+  for (int i = 0; i < count; ++i) interpolate<slope>(p, knot[i], end, t[i], x + i * stride);
   return knot[count - 1];
+}
+
+// Adds what one lane of the cotangent of the signal at time t means for the knots of its series.
+template <bool slope, class Real>
+void pull_knots(const Problem<Real>& p, std::int64_t series, std::int64_t near, double t,
+                const Real* cotangent, Real* values, Real* slopes) {
+  constexpr int lanes = Simd<Real>::lanes;
+  const std::int64_t end = p.offsets[series + 1];
+  const std::int64_t knot = locate(p.times, p.offsets[series], end, near, t);
+  const KnotWeights<Real> weight = weigh<slope, Real>(p.times, knot, end, t);
+  values += knot * p.channels, slopes += knot * p.channels;
+  for (std::int64_t c = 0; c < p.channels; ++c) {
+    const Real g = cotangent[c * lanes];
+    values[c] += (weight.stay - weight.rise) * g;
+    slopes[c] += weight.leave * g;
+    if (weight.alone) continue;
+    values[p.channels + c] += weight.rise * g;
+    slopes[p.channels + c] += weight.arrive * g;
+  }
 }
 
 }  // namespace denots::DENOTS_TARGET

@@ -52,6 +52,12 @@ struct Scheme {
   }
 };
 
+// Rounding must not lead beyond the end, where the signal may be held and its slope zero.
+DENOTS_INLINE double stage_time(double t, double step, double node, double end) {
+  const double time = t + node * step;
+  return time < end ? time : end;
+}
+
 // Calls work with a small number as a compile-time constant.
 template <int N>
 struct Count {

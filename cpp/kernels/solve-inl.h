@@ -151,9 +151,10 @@ class Forward {
       if (lane.phase == Phase::idle) continue;
       double time[max_stages];
       const int count = lane.phase == Phase::starting ? 1 : last_signal_;
-      for (int s = 1; s <= count; ++s) time[s - 1] = lane.t + scheme_.nodes[s] * lane.step;
-      lane.reach_knot =
-          read_signal(p_, lane.series, lane.knot, count, time, x_ + signal_stride() + l, signal_stride());
+      for (int s = 1; s <= count; ++s)
+        time[s - 1] = stage_time(lane.t, lane.step, scheme_.nodes[s], lane.end);
+      lane.reach_knot = read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.knot, count, time,
+                                                              x_ + signal_stride() + l, signal_stride());
     }
   }
 
@@ -176,8 +177,9 @@ class Forward {
       Lane& lane = lane_[l];
       if (lane.phase != Phase::starting) continue;
       const Real trial = static_cast<Real>(lane.trial);
-      double time = lane.t + lane.trial;
-      read_signal(p_, lane.series, lane.knot, 1, &time, x_ + 2 * signal_stride() + l, signal_stride());
+      const double time = stage_time(lane.t, lane.trial, 1.0, lane.end);
+      read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.knot, 1, &time,
+                                            x_ + 2 * signal_stride() + l, signal_stride());
       for (std::int64_t at = l; at < stride_; at += lanes) y_[at] = h_[at] + trial * k_[stride_ + at];
     }
   }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "adjoint-inl.h"
+#include "cde-inl.h"
 #include "denots/kernels.h"
 #include "gru-inl.h"
+#include "mlp-inl.h"
 #include "solve-inl.h"
 
 namespace denots::DENOTS_TARGET {
@@ -11,11 +13,6 @@ namespace denots::DENOTS_TARGET {
 template <class FieldKernel>
 struct Entry {
   using Real = typename FieldKernel::Real;
-
-  static std::int64_t drive_size(const Problem<Real>& p) {
-    Arena none(nullptr);
-    return FieldKernel(p, none).drive_size();
-  }
 
   static std::size_t packed_size(const Problem<Real>& p) {
     Arena arena(nullptr);
@@ -73,7 +70,6 @@ struct Entry {
 
   static Kernels<Real> table() {
     return {FieldKernel::lanes,
-            &drive_size,
             &packed_size,
             &pack,
             &sweep_size<Forward<FieldKernel>>,
@@ -93,8 +89,14 @@ Kernels<Real> table_of(Field field) {
       return Entry<Gru<Real, Field::gru_none>>::table();
     case Field::gru_sync:
       return Entry<Gru<Real, Field::gru_sync>>::table();
-    default:
+    case Field::gru_anti:
       return Entry<Gru<Real, Field::gru_anti>>::table();
+    case Field::mlp_tanh:
+      return Entry<Mlp<Real, Field::mlp_tanh>>::table();
+    case Field::mlp_relu:
+      return Entry<Mlp<Real, Field::mlp_relu>>::table();
+    default:
+      return Entry<Cde<Real>>::table();
   }
 }
 

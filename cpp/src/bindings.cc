@@ -2,9 +2,11 @@
 // error here, because a silent copy of an output array would lose what the kernel writes.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -95,14 +97,15 @@ class BoundProblem {
                Vector<const std::int64_t> offsets, Vector<const double> times, Matrix<const Real> values,
                Matrix<const Real> slopes, Vector<const double> start, Matrix<const double> queries,
                Matrix<const std::int64_t> positions, Matrix<const Real> h0, Matrix<const Real> weight_hh,
-               Vector<const Real> bias_hh, Matrix<const Real> weight_in, Matrix<const Real> bias)
+               Vector<const Real> bias_hh, Matrix<const Real> weight_in, Matrix<const Real> bias,
+               Matrix<const Real> weight_out, Vector<const Real> bias_out)
       : keep_(hold(method, offsets, times, values, slopes, start, queries, positions, h0, weight_hh, bias_hh,
-                   weight_in, bias)) {
+                   weight_in, bias, weight_out, bias_out)) {
     const auto n = static_cast<std::int64_t>(start.shape(0)), H = static_cast<std::int64_t>(h0.shape(1));
     const auto C = static_cast<std::int64_t>(values.shape(1)), N = static_cast<std::int64_t>(times.shape(0));
     const auto K = static_cast<std::int64_t>(queries.shape(1)),
                rows = static_cast<std::int64_t>(bias.shape(0));
-    if (field < 0 || field > 2) throw nb::value_error("no such field.");
+    if (field < 0 || field >= denots::fields) throw nb::value_error("no such field.");
     if (H < 1 || C < 1 || K < 1) throw nb::value_error("states, channels and queries must not be empty.");
     expect(offsets, "offsets", {n + 1});
     expect(values, "values", {N, C});
@@ -110,10 +113,13 @@ class BoundProblem {
     expect(queries, "queries", {n, K});
     expect(positions, "positions", {n, K});
     expect(h0, "h0", {n, H});
-    expect(weight_hh, "weight_hh", {3 * H, H});
-    expect(bias_hh, "bias_hh", {3 * H});
-    expect(weight_in, "weight_in", {3 * H, C});
-    expect(bias, "bias", {rows == 1 ? 1 : n, 3 * H});
+    const denots::Rows shape(static_cast<denots::Field>(field), H, C);
+    expect(weight_hh, "weight_hh", {shape.hidden, H});
+    expect(bias_hh, "bias_hh", {shape.hidden});
+    expect(weight_in, "weight_in", {shape.drive, C});
+    expect(bias, "bias", {rows == 1 ? 1 : n, shape.drive});
+    expect(weight_out, "weight_out", {shape.outer, H});
+    expect(bias_out, "bias_out", {shape.outer});
     problem = {static_cast<denots::Field>(field),
                method.method,
                rtol,
@@ -135,7 +141,9 @@ class BoundProblem {
                weight_hh.data(),
                bias_hh.data(),
                weight_in.data(),
-               bias.data()};
+               bias.data(),
+               weight_out.data(),
+               bias_out.data()};
     knots_ = N;
     check_signal();
   }
@@ -159,21 +167,31 @@ class BoundProblem {
 
   void pull_back(const Tape& tape, Cube<const Real> states, Vector<const std::int64_t> status,
                  Vector<const std::int64_t> accepted, Matrix<Real> weight_hh, Vector<Real> bias_hh,
-                 Matrix<Real> weight_in, Matrix<Real> bias, Matrix<Real> h0, int threads) const {
+                 Matrix<Real> weight_in, Matrix<Real> bias, Matrix<Real> weight_out, Vector<Real> bias_out,
+                 Matrix<Real> h0, std::optional<Matrix<Real>> values, std::optional<Matrix<Real>> slopes,
+                 int threads) const {
     const std::int64_t n = problem.series, H = problem.states;
+    const denots::Rows shape(problem.field, H, problem.channels);
     if (tape.series() != n) throw nb::value_error("the tape was recorded for other series.");
     expect(states, "states", {n, problem.queries, H});
     expect(status, "status", {n});
     expect(accepted, "accepted", {n});
-    expect(weight_hh, "weight_hh", {3 * H, H});
-    expect(bias_hh, "bias_hh", {3 * H});
-    expect(weight_in, "weight_in", {3 * H, problem.channels});
-    expect(bias, "bias", {problem.bias_rows, 3 * H});
+    expect(weight_hh, "weight_hh", {shape.hidden, H});
+    expect(bias_hh, "bias_hh", {shape.hidden});
+    expect(weight_in, "weight_in", {shape.drive, problem.channels});
+    expect(bias, "bias", {problem.bias_rows, shape.drive});
+    expect(weight_out, "weight_out", {shape.outer, H});
+    expect(bias_out, "bias_out", {shape.outer});
     expect(h0, "h0", {n, H});
+    if (values.has_value() != slopes.has_value())
+      throw nb::value_error("ask for values and slopes together.");
+    for (const auto* knots : {&values, &slopes})
+      if (knots->has_value()) expect(**knots, "values and slopes", {knots_, problem.channels});
     nb::gil_scoped_release release;
     denots::pull_back<Real>(problem, tape,
                             {states.data(), status.data(), accepted.data(), weight_hh.data(), bias_hh.data(),
-                             weight_in.data(), bias.data(), h0.data()},
+                             weight_in.data(), bias.data(), weight_out.data(), bias_out.data(), h0.data(),
+                             values ? values->data() : nullptr, slopes ? slopes->data() : nullptr},
                             threads);
   }
 
@@ -186,7 +204,7 @@ class BoundProblem {
     if (offsets[0] != 0) throw nb::value_error("offsets: must begin with 0.");
     for (std::int64_t i = 0; i < n; ++i)
       if (offsets[i + 1] <= offsets[i]) throw nb::value_error("offsets: every series has at least one knot.");
-    if (offsets[n] > knots_) throw nb::value_error("offsets: must not point beyond the knots.");
+    if (offsets[n] != knots_) throw nb::value_error("offsets: must end with the number of knots.");
     for (std::int64_t i = 0; i < n * K; ++i)
       if (problem.positions[i] < 0 || problem.positions[i] >= K)
         throw nb::value_error("positions: outside 0 .. K - 1.");
@@ -203,17 +221,21 @@ void bind_solver(nb::module_& m, const char* name) {
       .def(nb::init<int, const BoundMethod&, double, double, std::int64_t, Vector<const std::int64_t>,
                     Vector<const double>, Matrix<const Real>, Matrix<const Real>, Vector<const double>,
                     Matrix<const double>, Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>,
-                    Vector<const Real>, Matrix<const Real>, Matrix<const Real>>(),
+                    Vector<const Real>, Matrix<const Real>, Matrix<const Real>, Matrix<const Real>,
+                    Vector<const Real>>(),
            nb::kw_only(), "field"_a, "method"_a, "rtol"_a, "atol"_a, "max_steps"_a, "offsets"_a.noconvert(),
            "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.noconvert(),
            "queries"_a.noconvert(), "positions"_a.noconvert(), "h0"_a.noconvert(), "weight_hh"_a.noconvert(),
-           "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert())
+           "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert(),
+           "weight_out"_a.noconvert(), "bias_out"_a.noconvert())
       .def("solve", &P::solve, nb::kw_only(), "states"_a.noconvert(), "status"_a.noconvert(),
            "evaluations"_a.noconvert(), "accepted"_a.noconvert(), "rejected"_a.noconvert(),
            "reached"_a.noconvert(), "record"_a, "threads"_a)
       .def("pull_back", &P::pull_back, nb::kw_only(), "tape"_a, "states"_a.noconvert(),
            "status"_a.noconvert(), "accepted"_a.noconvert(), "weight_hh"_a.noconvert(),
-           "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert(), "h0"_a.noconvert(),
+           "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert(),
+           "weight_out"_a.noconvert(), "bias_out"_a.noconvert(), "h0"_a.noconvert(),
+           "values"_a.noconvert().none() = nb::none(), "slopes"_a.noconvert().none() = nb::none(),
            "threads"_a);
 }
 

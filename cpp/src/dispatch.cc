@@ -113,13 +113,18 @@ void solve(const Problem<Real>& p, const Trajectory<Real>& found, Tape* tape, in
 template <class Real>
 void pull_back(const Problem<Real>& p, const Tape& tape, const Gradient<Real>& gradient, int threads) {
   const Kernels<Real> kernels = kernels_here<Real>(p.field);
-  const std::int64_t drive = kernels.drive_size(p);
-  std::fill_n(gradient.weight_hh, drive * p.states, Real(0));
-  std::fill_n(gradient.bias_hh, drive, Real(0));
+  const Rows rows(p.field, p.states, p.channels);
+  const std::int64_t drive = rows.drive;
+  std::fill_n(gradient.weight_hh, rows.hidden * p.states, Real(0));
+  std::fill_n(gradient.bias_hh, rows.hidden, Real(0));
   std::fill_n(gradient.weight_in, drive * p.channels, Real(0));
+  std::fill_n(gradient.weight_out, rows.outer * p.states, Real(0));
+  std::fill_n(gradient.bias_out, rows.outer, Real(0));
   std::fill_n(gradient.bias, p.bias_rows * drive, Real(0));
   std::fill_n(gradient.h0, p.series * p.states, Real(0));
   if (p.series == 0) return;
+  for (Real* knots : {gradient.values, gradient.slopes})
+    if (knots != nullptr) std::fill_n(knots, p.offsets[p.series] * p.channels, Real(0));
 
   const Memory packed = allocate(kernels.packed_size(p));
   kernels.pack(p, packed.get());

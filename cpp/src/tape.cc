@@ -61,15 +61,21 @@ struct Tape::Impl {
   }
 
   void* take_large() {
-    large.push_back(std::malloc(chunk_bytes));
-    return large.back();
+    large.push_back(nullptr);  // first, because it may throw
+    large.back() = std::malloc(chunk_bytes);
+    if (large.back() != nullptr) return large.back();
+    large.pop_back();
+    return nullptr;
   }
 
   void* take_small() {
     if (left < chunk_bytes) {
-      void* slab = pool().take();
-      if (slab == nullptr) return nullptr;
-      slabs.push_back(slab);
+      slabs.push_back(nullptr);
+      void* slab = slabs.back() = pool().take();
+      if (slab == nullptr) {
+        slabs.pop_back();
+        return nullptr;
+      }
       next = static_cast<char*>(slab);
       left = slab_bytes;
     }

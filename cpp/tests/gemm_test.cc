@@ -47,17 +47,33 @@ void test_outer(check::Random& random, int stages, std::int64_t rows, std::int64
 template <class Real>
 void test_product(check::Random& random, std::int64_t rows, std::int64_t inner) {
   constexpr int lanes = Simd<Real>::lanes;
-  Aligned<Real> packed(rows * inner), in(inner * lanes), out(rows * lanes);
-  random.fill(packed), random.fill(in), random.fill(out);
-  std::vector<long double> wanted(out.data(), out.data() + out.size());
+  Aligned<char> memory((rows * inner * static_cast<std::int64_t>(sizeof(Real)) + 63) / 64 * 64);
+  Arena arena(memory.data());
+  const Packed<Real> packed(rows, inner, arena);
+  Aligned<Real> in(inner * lanes), out(rows * lanes), fresh(rows * lanes), bias(rows), summed(rows);
+  random.fill(in), random.fill(out), random.fill(bias);
   for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t k = 0; k < inner; ++k)
-      for (int l = 0; l < lanes; ++l)
-        wanted[row * lanes + l] +=
-            static_cast<long double>(packed[(row / 8 * inner + k) * 8 + row % 8]) * in[k * lanes + l];
-  add_product(rows, inner, packed.data(), in.data(), out.data());
-  for (std::int64_t i = 0; i < out.size(); ++i)
+    for (std::int64_t k = 0; k < inner; ++k) packed.at(row, k) = static_cast<Real>(random.symmetric());
+  std::vector<long double> wanted(out.data(), out.data() + out.size()), biased(wanted.size());
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (int l = 0; l < lanes; ++l) {
+      long double sum = 0;
+      for (std::int64_t k = 0; k < inner; ++k)
+        sum += static_cast<long double>(packed.at(row, k)) * in[k * lanes + l];
+      wanted[row * lanes + l] += sum, biased[row * lanes + l] = sum + bias[row];
+    }
+  add_product(packed, in.data(), out.data(), out.data());
+  product(packed, bias.data(), in.data(), fresh.data());
+  add_lanes(rows, fresh.data(), summed.data());
+  for (std::int64_t i = 0; i < out.size(); ++i) {
     expect_near(out[i], wanted[i], 2 * (inner + 1) * rounding<Real>, "add_product");
+    expect_near(fresh[i], biased[i], 2 * (inner + 1) * rounding<Real>, "product");
+  }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    long double sum = 0;
+    for (int l = 0; l < lanes; ++l) sum += biased[row * lanes + l];
+    expect_near(summed[row], sum, 2 * lanes * (inner + 1) * rounding<Real>, "add_lanes");
+  }
 }
 
 template <class Real>
@@ -66,7 +82,7 @@ void test_all() {
   check::Random random(1);
   for (const std::int64_t size : {16, 32, 80}) test_transpose<Real>(size);
   for (const int stages : {1, 3, 7})
-    for (const std::int64_t rows : {12, 24, 60})
+    for (const std::int64_t rows : {8, 12, 24, 40})
       for (const std::int64_t vectors : {1, 2, 3, 5}) test_outer<Real>(random, stages, rows, vectors * lanes);
   for (const std::int64_t rows : {8, 16, 72})
     for (const std::int64_t inner : {1, 2, 24, 216}) test_product<Real>(random, rows, inner);

@@ -75,6 +75,40 @@ struct DormandPrince {
   Method view() const { return {7, 5, 4, nodes, weights, error, dense}; }
 };
 
+// Tsitouras, with the cubic through both ends and their slopes.
+struct Tsitouras {
+  double nodes[7] = {0.0, 0.161, 0.327, 0.9, 0.9800255409045097, 1.0, 1.0};
+  double weights[49] = {};
+  double error[7] = {-0.00178001105222577714,
+                     -0.0008164344596567469,
+                     0.007880878010261995,
+                     -0.1447110071732629,
+                     0.5823571654525552,
+                     -0.45808210592918697,
+                     1. / 66};
+  double dense[21];
+
+  Tsitouras() {
+    const double rows[7][6] = {
+        {},
+        {0.161},
+        {-0.008480655492356989, 0.335480655492357},
+        {2.8971530571054935, -6.359448489975075, 4.3622954328695815},
+        {5.325864828439257, -11.748883564062828, 7.4955393428898365, -0.09249506636175525},
+        {5.86145544294642, -12.92096931784711, 8.159367898576159, -0.071584973281401, -0.028269050394068383},
+        {0.09646076681806523, 0.01, 0.4798896504144996, 1.379008574103742, -3.290069515436081,
+         2.324710524099774}};
+    const double of_end[3] = {0, 3, -2}, of_first[3] = {1, -2, 1}, of_last[3] = {0, -1, 1};
+    for (int s = 0; s < 7; ++s) {
+      for (int j = 0; j < 6; ++j) weights[s * 7 + j] = rows[s][j];
+      for (int p = 0; p < 3; ++p)
+        dense[s * 3 + p] =
+            (s < 6 ? rows[6][s] : 0) * of_end[p] + (s == 0 ? of_first[p] : 0) + (s == 6 ? of_last[p] : 0);
+    }
+  }
+  Method view() const { return {7, 5, 3, nodes, weights, error, dense}; }
+};
+
 // Bogacki and Shampine, with the cubic through both ends and their slopes.
 struct BogackiShampine {
   double nodes[4] = {0.0, 1. / 2, 3. / 4, 1.0};

@@ -14,24 +14,37 @@ using WideVector = std::vector<Wide>;
 
 inline Wide sigmoid(Wide a) { return 1 / (1 + std::exp(-a)); }
 
-// Weights of one GRU, laid out as in Problem with a single row of bias.
-struct GruWeights {
+// Weights of one field, laid out as in Problem with a single row of bias.
+struct FieldWeights {
+  Field kind;
   std::int64_t states, channels;
-  WideVector weight_hh, bias_hh, weight_in, bias;
+  WideVector weight_hh, bias_hh, weight_in, bias, weight_out, bias_out;
 
-  GruWeights(std::int64_t H, std::int64_t C)
-      : states(H), channels(C), weight_hh(3 * H * H), bias_hh(3 * H), weight_in(3 * H * C), bias(3 * H) {}
+  FieldWeights(Field field, std::int64_t H, std::int64_t C) : kind(field), states(H), channels(C) {
+    const Rows rows(field, H, C);
+    weight_hh.resize(rows.hidden * H), bias_hh.resize(rows.hidden);
+    weight_in.resize(rows.drive * C), bias.resize(rows.drive);
+    weight_out.resize(rows.outer * H), bias_out.resize(rows.outer);
+  }
 
-  WideVector slope(Field kind, const WideVector& h, const WideVector& x) const {
+  static WideVector affine(const WideVector& weight, const WideVector& bias, const WideVector& in) {
+    WideVector out = bias;
+    for (std::size_t row = 0; row < bias.size(); ++row)
+      for (std::size_t k = 0; k < in.size(); ++k) out[row] += weight[row * in.size() + k] * in[k];
+    return out;
+  }
+
+  WideVector slope(const WideVector& h, const WideVector& x) const {
+    if (kind == Field::cde) return controlled_slope(h, x);
+    return kind >= Field::mlp_tanh ? mlp_slope(h, x) : gru_slope(h, x);
+  }
+
+  WideVector gru_slope(const WideVector& h, const WideVector& x) const {
     const std::int64_t H = states;
-    const Wide mirror = kind == Field::gru_anti ? -1 : 1;
-    WideVector u(3 * H), v(3 * H), out(H);
-    for (std::int64_t row = 0; row < 3 * H; ++row) {
-      u[row] = bias[row];
-      v[row] = bias_hh[row];
-      for (std::int64_t c = 0; c < channels; ++c) u[row] += weight_in[row * channels + c] * x[c];
-      for (std::int64_t k = 0; k < H; ++k) v[row] += weight_hh[row * H + k] * mirror * h[k];
-    }
+    WideVector shown = h, out(H);
+    if (kind == Field::gru_anti)
+      for (Wide& unit : shown) unit = -unit;
+    const WideVector u = affine(weight_in, bias, x), v = affine(weight_hh, bias_hh, shown);
     for (std::int64_t i = 0; i < H; ++i) {
       const Wide r = sigmoid(u[i] + v[i]), z = sigmoid(u[H + i] + v[H + i]);
       const Wide n = std::tanh(u[2 * H + i] + r * v[2 * H + i]);
@@ -40,6 +53,29 @@ struct GruWeights {
       if (kind == Field::gru_sync) out[i] += z * h[i] - h[i];
       if (kind == Field::gru_anti) out[i] -= z * h[i];
     }
+    return out;
+  }
+
+  WideVector mlp_slope(const WideVector& h, const WideVector& x) const {
+    const bool bounded = kind == Field::mlp_tanh;
+    const WideVector u = affine(weight_in, bias, x);
+    WideVector hidden = affine(weight_hh, bias_hh, h);
+    for (std::size_t i = 0; i < hidden.size(); ++i) {
+      const Wide a = hidden[i] + u[i];
+      hidden[i] = bounded ? std::tanh(a) : a > 0 ? a : 0;
+    }
+    WideVector out = affine(weight_out, bias_out, hidden);
+    if (bounded)
+      for (Wide& unit : out) unit = std::tanh(unit);
+    return out;
+  }
+
+  WideVector controlled_slope(const WideVector& h, const WideVector& x) const {
+    WideVector hidden = affine(weight_hh, bias_hh, h), out(states);
+    for (Wide& unit : hidden) unit = unit > 0 ? unit : 0;
+    const WideVector matrix = affine(weight_out, bias_out, hidden);
+    for (std::int64_t i = 0; i < states; ++i)
+      for (std::int64_t c = 0; c < channels; ++c) out[i] += std::tanh(matrix[i * channels + c]) * x[c];
     return out;
   }
 };
@@ -70,11 +106,29 @@ struct WideSignal {
     }
     return x;
   }
+
+  // Its derivative: zero where it is held, at the last knot the slope that led there.
+  WideVector slope_at(Wide t, std::int64_t knot) const {
+    WideVector x(channels);
+    const bool last = knot + 1 == static_cast<std::int64_t>(times.size());
+    if (t < times[knot] || (last && t > times[knot])) return x;
+    const Wide w = last ? Wide(1) : Wide(times[knot + 1]) - times[knot], u = last ? 0 : (t - times[knot]) / w;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const std::int64_t here = knot * channels + c, next = last ? here : here + channels;
+      x[c] = 6 * u * (1 - u) * (values[next] - values[here]) / w + (1 - u) * (1 - 3 * u) * slopes[here] +
+             u * (3 * u - 2) * slopes[next];
+    }
+    return x;
+  }
+
+  WideVector read(Field kind, Wide t, std::int64_t knot) const {
+    return kind == Field::cde ? slope_at(t, knot) : at(t, knot);
+  }
 };
 
 // Classical Runge-Kutta from `from` to `to`, `steps` to each stretch without a knot inside.
-inline WideVector integrate(Field kind, const GruWeights& gru, const WideSignal& signal, double from,
-                            double to, WideVector h, int steps) {
+inline WideVector integrate(const FieldWeights& field, const WideSignal& signal, double from, double to,
+                            WideVector h, int steps) {
   const std::size_t H = h.size();
   while (from < to) {
     double stop = to;
@@ -89,11 +143,11 @@ inline WideVector integrate(Field kind, const GruWeights& gru, const WideSignal&
     };
     for (int s = 0; s < steps; ++s) {
       const Wide t = from + s * dt;
-      const WideVector middle = signal.at(t + dt / 2, knot);
-      const WideVector k1 = gru.slope(kind, h, signal.at(t, knot));
-      const WideVector k2 = gru.slope(kind, moved(k1, dt / 2), middle);
-      const WideVector k3 = gru.slope(kind, moved(k2, dt / 2), middle);
-      const WideVector k4 = gru.slope(kind, moved(k3, dt), signal.at(t + dt, knot));
+      const WideVector middle = signal.read(field.kind, t + dt / 2, knot);
+      const WideVector k1 = field.slope(h, signal.read(field.kind, t, knot));
+      const WideVector k2 = field.slope(moved(k1, dt / 2), middle);
+      const WideVector k3 = field.slope(moved(k2, dt / 2), middle);
+      const WideVector k4 = field.slope(moved(k3, dt), signal.read(field.kind, t + dt, knot));
       for (std::size_t i = 0; i < H; ++i) h[i] += dt / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
     }
     from = stop;

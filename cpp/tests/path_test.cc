@@ -42,27 +42,31 @@ void test_series(Random& random, std::int64_t knots, std::int64_t channels) {
   const double first = signal.times.front(), last = signal.times.back();
   for (int repeat = 0; repeat < 12; ++repeat) {
     const int count = static_cast<int>(random.integer(1, max_stages));
-    double t[max_stages], asked[max_stages];
+    double t[max_stages];
     for (int i = 0; i < count; ++i) {
       t[i] = random.uniform(first - 1.0, last + 1.0);
       if (random.chance(0.3)) t[i] = signal.times[static_cast<std::size_t>(random.integer(0, knots - 1))];
     }
     std::sort(t, t + count);
-    std::copy(t, t + count, asked);
-    std::vector<Real> x(static_cast<std::size_t>(count * channels * lanes));
+    std::vector<Real> x(static_cast<std::size_t>(count * channels * lanes)), lean = x;
     const int lane = static_cast<int>(random.integer(0, lanes - 1));
     const std::int64_t near = before + random.integer(0, knots - 1);
-    const std::int64_t reached = read_signal(p, 1, near, count, t, x.data() + lane, channels * lanes);
-    expect(reached == before + signal.knot_at(asked[count - 1]), "the last knot not after %.17g",
-           asked[count - 1]);
+    const std::int64_t reached = read_signal<false>(p, 1, near, count, t, x.data() + lane, channels * lanes);
+    read_signal<true>(p, 1, near, count, t, lean.data() + lane, channels * lanes);
+    expect(reached == before + signal.knot_at(t[count - 1]), "the last knot not after %.17g", t[count - 1]);
     for (int i = 0; i < count; ++i) {
-      const std::int64_t knot = signal.knot_at(asked[i]);
-      expect(locate(p.times, before, before + knots, near, asked[i]) == before + knot, "locate %.17g",
-             asked[i]);
-      const check::WideVector wanted = signal.at(asked[i], knot);
+      const std::int64_t knot = signal.knot_at(t[i]);
+      expect(locate(p.times, before, before + knots, near, t[i]) == before + knot, "locate %.17g", t[i]);
+      const check::WideVector wanted = signal.at(t[i], knot);
       for (std::int64_t c = 0; c < channels; ++c)
         check::expect_near(x[(i * channels + c) * lanes + lane], wanted[c],
                            32 * std::numeric_limits<Real>::epsilon(), "signal");
+      const check::WideVector slope = signal.slope_at(t[i], knot);
+      const bool inner = knot + 1 < knots;
+      const double steep = inner ? 1.0 / (signal.times[knot + 1] - signal.times[knot]) : 0.0;
+      for (std::int64_t c = 0; c < channels; ++c)
+        check::expect_near(lean[(i * channels + c) * lanes + lane], slope[c],
+                           (32 + 16 * steep) * std::numeric_limits<Real>::epsilon(), "slope of the signal");
     }
   }
 }

@@ -21,7 +21,17 @@ struct Case {
   std::int64_t max_steps = 1000, series = 1, channels = 1, states = 1, queries = 1, bias_rows = 1;
   std::vector<std::int64_t> offsets, positions;
   std::vector<double> times, start, query_times;
-  std::vector<Real> values, slopes, h0, weight_hh, bias_hh, weight_in, bias;
+  std::vector<Real> values, slopes, h0, weight_hh, bias_hh, weight_in, bias, weight_out, bias_out;
+
+  Rows rows_of_field() const { return Rows(field, states, channels); }
+
+  // All weights in the sizes that the field has.
+  void size_weights() {
+    const Rows shape = rows_of_field();
+    weight_hh.resize(shape.hidden * states), bias_hh.resize(shape.hidden);
+    weight_in.resize(shape.drive * channels), bias.resize(bias_rows * shape.drive);
+    weight_out.resize(shape.outer * states), bias_out.resize(shape.outer);
+  }
 
   Problem<Real> view() const {
     return {field,
@@ -45,7 +55,9 @@ struct Case {
             weight_hh.data(),
             bias_hh.data(),
             weight_in.data(),
-            bias.data()};
+            bias.data(),
+            weight_out.data(),
+            bias_out.data()};
   }
 
   template <class T>
@@ -67,7 +79,7 @@ struct Case {
     one.query_times = rows(query_times, i, i + 1, queries);
     one.positions = rows(positions, i, i + 1, queries);
     one.h0 = rows(h0, i, i + 1, states);
-    if (bias_rows > 1) one.bias = rows(bias, i, i + 1, 3 * states);
+    if (bias_rows > 1) one.bias = rows(bias, i, i + 1, rows_of_field().drive);
     one.bias_rows = 1;
     return one;
   }
@@ -102,19 +114,26 @@ Found<Real> solved(const Case<Real>& c, bool record, int threads) {
 
 template <class Real>
 struct Pulled {
-  std::vector<Real> weight_hh, bias_hh, weight_in, bias, h0;
+  std::vector<Real> weight_hh, bias_hh, weight_in, bias, weight_out, bias_out, h0, values, slopes;
+
+  std::vector<const std::vector<Real>*> all() const {
+    return {&weight_hh, &bias_hh, &weight_in, &bias, &weight_out, &bias_out, &h0, &values, &slopes};
+  }
 };
 
 template <class Real>
 Pulled<Real> pulled(const Case<Real>& c, const Found<Real>& found, const std::vector<Real>& cotangent,
                     int threads) {
   const Real fill = static_cast<Real>(untouched);
-  Pulled<Real> to{std::vector<Real>(c.weight_hh.size(), fill), std::vector<Real>(c.bias_hh.size(), fill),
-                  std::vector<Real>(c.weight_in.size(), fill), std::vector<Real>(c.bias.size(), fill),
-                  std::vector<Real>(c.h0.size(), fill)};
+  Pulled<Real> to{std::vector<Real>(c.weight_hh.size(), fill),  std::vector<Real>(c.bias_hh.size(), fill),
+                  std::vector<Real>(c.weight_in.size(), fill),  std::vector<Real>(c.bias.size(), fill),
+                  std::vector<Real>(c.weight_out.size(), fill), std::vector<Real>(c.bias_out.size(), fill),
+                  std::vector<Real>(c.h0.size(), fill),         std::vector<Real>(c.values.size(), fill),
+                  std::vector<Real>(c.slopes.size(), fill)};
   pull_back<Real>(c.view(), *found.tape,
                   {cotangent.data(), found.status.data(), found.accepted.data(), to.weight_hh.data(),
-                   to.bias_hh.data(), to.weight_in.data(), to.bias.data(), to.h0.data()},
+                   to.bias_hh.data(), to.weight_in.data(), to.bias.data(), to.weight_out.data(),
+                   to.bias_out.data(), to.h0.data(), to.values.data(), to.slopes.data()},
                   threads);
   return to;
 }

@@ -81,7 +81,7 @@ checked="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 build address "$checked" solve_test spline_test tape_test fuzz_driver
 for program in solve_test spline_test tape_test; do run "address, undefined: $program" "$OUT/address/$program"; done
 run "address, undefined: fuzz_driver" "$OUT/address/fuzz_driver" "${SEEDS:-60}"
-kernel_tests="vec_test gemm_test gru_test path_test rk_test"
+kernel_tests="vec_test gemm_test gru_test mlp_test cde_test path_test rk_test"
 for target in $TARGETS; do
   if runs_here $target; then
     build_kernels address "$checked" $target $kernel_tests

@@ -21,7 +21,7 @@ void test_closed_form(const Method& method) {
     Case<Real> c;
     c.field = field, c.method = method, c.rtol = c.atol = 1e-6;
     c.series = 5, c.states = 9, c.queries = 3;
-    c.weight_hh.resize(27 * 9), c.bias_hh.resize(27), c.weight_in.resize(27), c.bias.resize(27);
+    c.size_weights();
     for (std::int64_t i = 0; i < c.series; ++i) {
       c.offsets.push_back(i), c.times.push_back(0.0), c.values.push_back(1), c.slopes.push_back(0);
       c.start.push_back(0.5);
@@ -47,12 +47,12 @@ void test_closed_form(const Method& method) {
 template <class Real>
 struct Judged {
   Case<Real> c;
-  GruWeights gru{3, 2};
+  FieldWeights weights;
   WideSignal signal{2, {0.0, 0.4, 0.4, 1.1, 1.7}, {}, {}};
   WideVector h0;
   std::vector<Real> cotangent;
 
-  Judged(Field field, const Method& method, double tolerance) {
+  Judged(Field field, const Method& method, double tolerance) : weights(field, 3, 2) {
     Random random(static_cast<std::uint64_t>(field) + 7);
     const auto draw = [&](WideVector& wide, std::vector<Real>& to, std::size_t size, double reach) {
       to.resize(size);
@@ -66,65 +66,89 @@ struct Judged {
     draw(signal.values, c.values, 10, 1.0);
     for (int i = 2; i < 4; ++i) signal.values[2 + i] = c.values[2 + i] = c.values[i];
     draw(signal.slopes, c.slopes, 10, 1.0);
-    draw(gru.weight_hh, c.weight_hh, 27, 0.9), draw(gru.bias_hh, c.bias_hh, 9, 0.5);
-    draw(gru.weight_in, c.weight_in, 18, 0.9), draw(gru.bias, c.bias, 9, 0.5);
+    draw(weights.weight_hh, c.weight_hh, weights.weight_hh.size(), 0.9);
+    draw(weights.bias_hh, c.bias_hh, weights.bias_hh.size(), 0.5);
+    draw(weights.weight_in, c.weight_in, weights.weight_in.size(), 0.9);
+    draw(weights.bias, c.bias, weights.bias.size(), 0.5);
+    draw(weights.weight_out, c.weight_out, weights.weight_out.size(), 0.9);
+    draw(weights.bias_out, c.bias_out, weights.bias_out.size(), 0.5);
+    if (field == Field::mlp_relu || field == Field::cde)  // no ReLU opens or closes on the way
+      for (int i = 0; i < 3; ++i)
+        weights.bias_hh[i] = c.bias_hh[i] = static_cast<Real>((i == 1 ? -6 : 6) + c.bias_hh[i]);
     draw(h0, c.h0, 3, 1.0);
     cotangent.resize(15);
     random.fill(cotangent);
   }
 
-  std::vector<WideVector> answers(const GruWeights& weights, WideVector h, int steps) const {
+  std::vector<WideVector> answers(const FieldWeights& field, const WideSignal& x, WideVector h,
+                                  int steps) const {
     std::vector<WideVector> all;
     double t = c.start[0];
     for (const double asked : c.query_times) {
-      h = integrate(c.field, weights, signal, t, asked, h, steps);
+      h = integrate(field, x, t, asked, h, steps);
       all.push_back(h);
       t = asked;
     }
     return all;
   }
 
-  Wide loss(const GruWeights& weights, const WideVector& first) const {
+  Wide loss(const FieldWeights& field, const WideSignal& x, const WideVector& first) const {
     Wide sum = 0;
-    const std::vector<WideVector> all = answers(weights, first, 24);
+    const std::vector<WideVector> all = answers(field, x, first, 24);
     for (std::size_t k = 0; k < all.size(); ++k)
       for (std::size_t row = 0; row < 3; ++row) sum += cotangent[k * 3 + row] * all[k][row];
     return sum;
   }
 
-  void expect_gradient(WideVector GruWeights::* which, const std::vector<Real>& found, Wide tolerance,
+  void expect_gradient(WideVector FieldWeights::* which, const std::vector<Real>& found, Wide tolerance,
                        const char* what) const {
-    constexpr Wide nudge = 1e-4L;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      GruWeights up = gru, down = gru;
+      FieldWeights up = weights, down = weights;
       (up.*which)[i] += nudge, (down.*which)[i] -= nudge;
-      expect_near(found[i], (loss(up, h0) - loss(down, h0)) / (2 * nudge), tolerance, what);
+      expect_near(found[i], (loss(up, signal, h0) - loss(down, signal, h0)) / (2 * nudge), tolerance, what);
     }
   }
+
+  void expect_knots(WideVector WideSignal::* which, const std::vector<Real>& found, Wide tolerance,
+                    const char* what) const {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      WideSignal up = signal, down = signal;
+      (up.*which)[i] += nudge, (down.*which)[i] -= nudge;
+      expect_near(found[i], (loss(weights, up, h0) - loss(weights, down, h0)) / (2 * nudge), tolerance, what);
+    }
+  }
+
+  static constexpr Wide nudge = 1e-4L;
 };
 
 template <class Real>
 void test_judged(const Method& method, double tolerance, Wide states_within, Wide gradients_within) {
-  for (const Field field : {Field::gru_none, Field::gru_sync, Field::gru_anti}) {
-    const Judged<Real> judged(field, method, tolerance);
+  for (int kind = 0; kind < fields; ++kind) {
+    const Judged<Real> judged(static_cast<Field>(kind), method, tolerance);
     const Found<Real> found = solved(judged.c, true, 1);
     expect(found.status[0] == 0, "the series is solved, status %lld", (long long)found.status[0]);
-    const std::vector<WideVector> wanted = judged.answers(judged.gru, judged.h0, 64);
+    const std::vector<WideVector> wanted = judged.answers(judged.weights, judged.signal, judged.h0, 64);
     for (std::size_t k = 0; k < 5; ++k)
       for (std::size_t row = 0; row < 3; ++row)
         expect_near(found.states[k * 3 + row], wanted[k][row], states_within, "state");
     const Pulled<Real> gradient = pulled(judged.c, found, judged.cotangent, 1);
-    judged.expect_gradient(&GruWeights::weight_hh, gradient.weight_hh, gradients_within,
+    judged.expect_gradient(&FieldWeights::weight_hh, gradient.weight_hh, gradients_within,
                            "weight_hh gradient");
-    judged.expect_gradient(&GruWeights::bias_hh, gradient.bias_hh, gradients_within, "bias_hh gradient");
-    judged.expect_gradient(&GruWeights::weight_in, gradient.weight_in, gradients_within,
+    judged.expect_gradient(&FieldWeights::bias_hh, gradient.bias_hh, gradients_within, "bias_hh gradient");
+    judged.expect_gradient(&FieldWeights::weight_in, gradient.weight_in, gradients_within,
                            "weight_in gradient");
-    judged.expect_gradient(&GruWeights::bias, gradient.bias, gradients_within, "bias gradient");
+    judged.expect_gradient(&FieldWeights::bias, gradient.bias, gradients_within, "bias gradient");
+    judged.expect_gradient(&FieldWeights::weight_out, gradient.weight_out, gradients_within,
+                           "weight_out gradient");
+    judged.expect_gradient(&FieldWeights::bias_out, gradient.bias_out, gradients_within, "bias_out gradient");
+    judged.expect_knots(&WideSignal::values, gradient.values, gradients_within, "values gradient");
+    judged.expect_knots(&WideSignal::slopes, gradient.slopes, gradients_within, "slopes gradient");
     for (std::size_t i = 0; i < 3; ++i) {
       WideVector up = judged.h0, down = judged.h0;
       up[i] += 1e-4L, down[i] -= 1e-4L;
-      expect_near(gradient.h0[i], (judged.loss(judged.gru, up) - judged.loss(judged.gru, down)) / 2e-4L,
-                  gradients_within, "h0 gradient");
+      const Wide rise = judged.loss(judged.weights, judged.signal, up);
+      const Wide fall = judged.loss(judged.weights, judged.signal, down);
+      expect_near(gradient.h0[i], (rise - fall) / 2e-4L, gradients_within, "h0 gradient");
     }
   }
 }

@@ -43,6 +43,8 @@ class _Problem:
         bias_hh: FloatArray,
         weight_in: FloatArray,
         bias: FloatArray,
+        weight_out: FloatArray,
+        bias_out: FloatArray,
     ) -> None: ...
     def solve(
         self,
@@ -67,7 +69,11 @@ class _Problem:
         bias_hh: FloatArray,
         weight_in: FloatArray,
         bias: FloatArray,
+        weight_out: FloatArray,
+        bias_out: FloatArray,
         h0: FloatArray,
+        values: FloatArray | None = None,
+        slopes: FloatArray | None = None,
         threads: int,
     ) -> None: ...
 

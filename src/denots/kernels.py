@@ -71,7 +71,10 @@ def solve(problem: Any, *, record: bool, **found: Tensor) -> Any:
 def pull_back(
     problem: Any, tape: Any, *, states: Tensor, status: Tensor, accepted: Tensor, **gradients: Tensor
 ) -> None:
-    """Fill the tensors `gradients`, given the gradient of the states and what `solve` found."""
+    """Fill the tensors `gradients`, given the gradient of the states and what `solve` found.
+
+    Those of `values` and `slopes` of the path may be left out, which is faster.
+    """
     given = _arrays({"states": states, "status": status, "accepted": accepted})
     arrays = {name: tensor.numpy() for name, tensor in gradients.items()}
     problem.pull_back(**given, **arrays, tape=tape, threads=torch.get_num_threads())

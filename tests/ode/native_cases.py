@@ -1,5 +1,7 @@
 """What the tests of the fused solver share: targets, smooth paths, and one solve with its gradients."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,11 +9,15 @@ from torch import Tensor
 
 from denots import kernels
 from denots.data import SeriesSet
-from denots.fields import AffineInputField
+from denots.fields import FIELDS, AffineInputField, ControlledField, VectorField
 from denots.ode import InputMap, Solution, solve
 from denots.paths import NaturalCubic, Path
 
+EVERY: dict[str, type[VectorField]] = {**FIELDS, "controlled": ControlledField}
 GRU = ["none", "sync", "anti"]
+every_field = pytest.mark.parametrize("name", EVERY)
+# Every step is accepted and ten times as long as the one before: both backends take the very same ones.
+GIVEN_STEPS = {"rtol": 1e9, "atol": 1e9}
 DTYPES = [torch.float32, torch.float64]
 every_target = pytest.mark.parametrize("target", kernels.targets())
 
@@ -41,18 +47,32 @@ def queries_of(path: Path, beyond: bool = True) -> Tensor:
 
 
 def solve_with_gradients(
-    field: AffineInputField, path: Path, h0: Tensor, *, per_series: bool = False, **options: object
+    field: VectorField,
+    path: Path,
+    h0: Tensor,
+    *,
+    per_series: bool = False,
+    to_path: bool = False,
+    **options: object,
 ) -> tuple[Solution, dict[str, Tensor]]:
-    """The solution and the gradients of a weighted sum of its finite states."""
+    """The solution and the gradients of a weighted sum of its finite states.
+
+    On request each series has its own bias, where the field has one, and the path a gradient.
+    """
     field.zero_grad()
-    h0 = h0.detach().clone().requires_grad_()
-    bias = field.bias_ih.detach().expand(len(path), -1).clone().requires_grad_()
-    mapped = {"input_map": InputMap(field.weight_ih, bias)} if per_series else {}
-    found = solve(field, path, h0, **mapped, **options)
+    others = {"h0": h0.detach().clone().requires_grad_()}
+    mapped = {}
+    if per_series and isinstance(field, AffineInputField):
+        others["bias"] = field.bias_ih.detach().expand(len(path), -1).clone().requires_grad_()
+        mapped["input_map"] = InputMap(field.weight_ih, others["bias"])
+    if to_path:
+        knots = {name: getattr(path, name).detach().clone().requires_grad_() for name in ("values", "slopes")}
+        path, others = replace(path, **knots), {**others, **knots}
+    found = solve(field, path, others["h0"], **mapped, **options)
     weight = torch.cos(torch.arange(found.states[0].numel(), dtype=h0.dtype)).view(found.states.shape[1:])
     (torch.where(found.ok[:, None, None], found.states, 0.0) * weight).sum().backward()
     gradients = {name: p.grad.clone() for name, p in field.named_parameters() if p.grad is not None}
-    return found, {**gradients, "h0": h0.grad, **({"bias": bias.grad} if per_series else {})}
+    return found, {**gradients, **{name: tensor.grad for name, tensor in others.items()}}
 
 
 def assert_same_bits(a: Tensor, b: Tensor) -> None:

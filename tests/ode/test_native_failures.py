@@ -3,21 +3,38 @@
 import numpy as np
 import pytest
 import torch
-from native_cases import DTYPES, assert_same_bits, every_target, smooth_path, solve_with_gradients
+from native_cases import (
+    DTYPES,
+    EVERY,
+    assert_same_bits,
+    every_field,
+    every_target,
+    smooth_path,
+    solve_with_gradients,
+)
 
 from denots.data import SeriesSet
-from denots.fields import AntiFeedbackGRU, NoFeedbackGRU
+from denots.fields import AntiFeedbackGRU, ReLUField, VectorField
 from denots.ode import InputMap, Solution, Status, solve
 from denots.paths import Linear, NaturalCubic, Path, Rectilinear
 
 LOOSE = {"rtol": 1e-3, "atol": 1e-3}
 
 
-def exploding_field(channels: int, states: int) -> NoFeedbackGRU:
-    """The update gate is open for good: dh/dt = h, which leaves the numbers after 89 or 710 time units."""
-    field = NoFeedbackGRU(channels, states)
+def exploding_field(name: str, channels: int, states: int) -> VectorField:
+    """dh/dt = h for positive h, which leaves the numbers after 89 or 710 time units.
+
+    The update gate of the GRU is open for good, the layers of the other field are identities.
+    """
+    field = EVERY[name](channels, states)
     with torch.no_grad():
-        field.weight_hh[states : 2 * states], field.bias_hh[states : 2 * states] = 0.0, 1e3
+        if name == "none":
+            field.weight_hh[states : 2 * states], field.bias_hh[states : 2 * states] = 0.0, 1e3
+        else:
+            for parameter in field.parameters():
+                parameter.zero_()
+            field.weight_hh.copy_(torch.eye(states))
+            field.weight_out.copy_(torch.eye(states))
     return field
 
 
@@ -35,16 +52,17 @@ def assert_like_reference(field, path: Path, h0: torch.Tensor, **options) -> Sol
 @every_target
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("victim", [0, 3, 18])
+@pytest.mark.parametrize("name", ["none", "relu"])
 def test_a_series_that_blows_up_fails_alone(
-    dtype: torch.dtype, victim: int, target: str, monkeypatch: pytest.MonkeyPatch
+    name: str, dtype: torch.dtype, victim: int, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENOTS_TARGET", target)
-    n, field = 19, exploding_field(3, 5).to(dtype)
-    path, h0 = smooth_path(n, dtype), torch.randn(n, 5, dtype=dtype)
-    calm, calm_gradients = solve_with_gradients(field, path, h0, per_series=True, backend="native", **LOOSE)
+    n, field, options = 19, exploding_field(name, 3, 5).to(dtype), {**LOOSE, "per_series": True, "to_path": True}
+    path, h0 = smooth_path(n, dtype), torch.rand(n, 5, dtype=dtype)
+    calm, calm_gradients = solve_with_gradients(field, path, h0, backend="native", **options)
     path.__dict__["t1"] = path.t1.clone()
     path.t1[victim] = 1e4
-    found, gradients = solve_with_gradients(field, path, h0, per_series=True, backend="native", **LOOSE)
+    found, gradients = solve_with_gradients(field, path, h0, backend="native", **options)
     assert found.status[victim] == Status.NOT_FINITE
     assert found.states[victim].isnan().all()
     assert 0 < found.reached[victim] < 1e4
@@ -54,24 +72,40 @@ def test_a_series_that_blows_up_fails_alone(
     assert not gradients["h0"][victim].any()
     assert not gradients["bias"][victim].any()
     assert_same_bits(gradients["h0"][others], calm_gradients["h0"][others])
+    for knots in ("values", "slopes"):
+        assert gradients[knots].isfinite().all()
+        assert not gradients[knots][path.offsets[victim] : path.offsets[victim + 1]].any()
     assert gradients["weight_hh"].isfinite().all()
+
+
+def test_a_relu_field_at_depth_thirty_is_solved_or_fails_as_on_the_reference() -> None:
+    field = ReLUField(3, 8).double()
+    with torch.no_grad():
+        for parameter in field.parameters():
+            parameter.abs_().mul_(4)
+    found = assert_like_reference(field, smooth_path(4, depth=30.0), torch.randn(4, 8).double(), **LOOSE)
+    assert not found.ok.all()
 
 
 def test_a_blow_up_has_the_fate_that_the_reference_gives_it() -> None:
     path = smooth_path(3)
     path.__dict__["t1"] = path.t0 + torch.tensor([2.0, 5e3, 3.0], dtype=torch.float64)
-    found = assert_like_reference(exploding_field(3, 4).double(), path, torch.randn(3, 4).double(), **LOOSE)
+    found = assert_like_reference(exploding_field("none", 3, 4).double(), path, torch.randn(3, 4).double(), **LOOSE)
     assert found.status.tolist() == [Status.OK, Status.NOT_FINITE, Status.OK]
 
 
-@pytest.mark.parametrize("name", ["weight_hh", "bias_hh", "weight_ih", "bias_ih"])
+@every_field
 def test_nan_weights_fail_every_series_without_a_hang(name: str) -> None:
-    field = AntiFeedbackGRU(3, 4)
-    with torch.no_grad():
-        getattr(field, name).view(-1)[-1] = torch.nan
-    found = assert_like_reference(field, smooth_path(11, torch.float32), torch.randn(11, 4), **LOOSE)
-    assert (found.status == Status.NOT_FINITE).all()
-    assert (found.evaluations == 1).all()
+    field, path, h0 = EVERY[name](3, 4), smooth_path(11, torch.float32), torch.randn(11, 4)
+    for parameter in field.parameters():
+        with torch.no_grad():
+            kept = float(parameter.view(-1)[-1])
+            parameter.view(-1)[-1] = torch.nan
+        found = assert_like_reference(field, path, h0, **LOOSE)
+        assert (found.status == Status.NOT_FINITE).all()
+        assert (found.evaluations == 1).all()
+        with torch.no_grad():
+            parameter.view(-1)[-1] = kept
 
 
 def test_nan_in_one_signal_bias_or_first_state_fails_that_series_only() -> None:
@@ -95,8 +129,9 @@ def test_a_signal_that_becomes_nan_later_ends_as_not_finite() -> None:
     assert 0 <= path.times[broken - 1] - found.reached[1] < 1e-6
 
 
-def test_max_steps_gives_up_that_series_only() -> None:
-    field, path, h0 = AntiFeedbackGRU(3, 6).double(), smooth_path(9), torch.randn(9, 6).double()
+@pytest.mark.parametrize("name", ["anti", "tanh"])
+def test_max_steps_gives_up_that_series_only(name: str) -> None:
+    field, path, h0 = EVERY[name](3, 6).double(), smooth_path(9), torch.randn(9, 6).double()
     path.__dict__["t1"] = path.t1.clone()
     path.t1[4] = 500.0
     for max_steps in (1, 2, 40):
@@ -120,12 +155,13 @@ def test_steps_too_small_for_the_clock_are_an_underflow(dtype: torch.dtype) -> N
     assert torch.equal(found.status, expected.status)
 
 
-def test_a_series_of_one_observation_at_its_start_costs_nothing() -> None:
+@every_field
+def test_a_series_of_one_observation_at_its_start_costs_nothing(name: str) -> None:
     series = SeriesSet.from_arrays(
         [[0.0], [0.0, 1.0], [2.0]], [[[1.0]], [[1.0], [2.0]], [[3.0]]], start=[0.0, 0.0, 0.0]
     )
     path = NaturalCubic.fit(series, dtype=torch.float64)
-    field, h0 = AntiFeedbackGRU(1, 3).double(), torch.randn(3, 3).double()
+    field, h0 = EVERY[name](1, 3).double(), torch.randn(3, 3).double()
     found = assert_like_reference(field, path, h0, **LOOSE)
     assert found.evaluations[0] == 0
     assert torch.equal(found.states[0, 0], h0[0])
@@ -135,13 +171,15 @@ def test_a_series_of_one_observation_at_its_start_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize("kind", [NaturalCubic, Linear, Rectilinear])
-def test_a_hundred_thousand_observations_are_read_right(kind) -> None:
+@pytest.mark.parametrize("name", ["anti", "controlled"])
+def test_a_hundred_thousand_observations_are_read_right(kind, name: str) -> None:
     rng = np.random.default_rng(0)
     times = np.sort(rng.uniform(0, 5, 100_000))
     values = np.stack([np.sin(3 * times), np.cos(times)], axis=1)
     path = kind.fit(SeriesSet.from_arrays([times, times[::1000]], [values, values[::1000]]), dtype=torch.float64)
-    field, h0 = AntiFeedbackGRU(2, 4).double(), torch.zeros(2, 4).double()
-    found = assert_like_reference(field, path, h0, rtol=1e-4, atol=1e-4)
+    field, h0 = EVERY[name](2, 4).double(), torch.zeros(2, 4).double()
+    tolerance = 1e-4 if name == "anti" else 1e-2
+    found = assert_like_reference(field, path, h0, rtol=tolerance, atol=tolerance)
     assert found.ok.all()
 
 

@@ -2,12 +2,22 @@
 
 import multiprocessing
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
-from native_cases import DTYPES, assert_same_bits, every_target, queries_of, smooth_path, solve_with_gradients
+from native_cases import (
+    DTYPES,
+    EVERY,
+    assert_same_bits,
+    every_field,
+    every_target,
+    queries_of,
+    smooth_path,
+    solve_with_gradients,
+)
 
-from denots.fields import FIELDS, AntiFeedbackGRU
+from denots.fields import AntiFeedbackGRU
 from denots.ode import solve
 
 LOOSE = {"rtol": 1e-3, "atol": 1e-3, "backend": "native"}
@@ -21,34 +31,42 @@ def _threads_restored() -> Iterator[None]:
 
 
 @every_target
+@every_field
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("channels", [3, 30])
 def test_a_series_has_the_same_bits_alone_and_in_any_batch(
-    dtype: torch.dtype, target: str, monkeypatch: pytest.MonkeyPatch
+    name: str, dtype: torch.dtype, channels: int, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENOTS_TARGET", target)
     n = 37
-    path, field, h0 = smooth_path(n, dtype), AntiFeedbackGRU(3, 7).to(dtype), torch.randn(n, 7, dtype=dtype)
-    whole, gradients = solve_with_gradients(field, path, h0, per_series=True, at=queries_of(path), **LOOSE)
+    path, field = smooth_path(n, dtype, channels=channels, depth=1.0), EVERY[name](channels, 7).to(dtype)
+    h0, options = torch.randn(n, 7, dtype=dtype), {**LOOSE, "per_series": True, "to_path": True}
+    whole, gradients = solve_with_gradients(field, path, h0, at=queries_of(path), **options)
     generator = torch.Generator().manual_seed(0)
     for size in (1, 2, 5, 16, 37):
         rows = torch.randperm(n, generator=generator)[:size]
         part = path.select(rows)
-        found, own = solve_with_gradients(field, part, h0[rows], per_series=True, at=queries_of(part), **LOOSE)
+        found, own = solve_with_gradients(field, part, h0[rows], at=queries_of(part), **options)
         assert_same_bits(found.states, whole.states[rows])
         assert torch.equal(found.evaluations, whole.evaluations[rows])
-        assert_same_bits(own["h0"], gradients["h0"][rows])
-        assert_same_bits(own["bias"], gradients["bias"][rows])
+        for key in {"h0", "bias"} & own.keys():
+            assert_same_bits(own[key], gradients[key][rows])
+        for key in ("values", "slopes"):
+            knots = replace(path, values=gradients[key]).select(rows).values
+            assert_same_bits(own[key], knots)
 
 
-@pytest.mark.parametrize("name", ["none", "anti"])
-def test_results_and_weight_gradients_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
+@every_field
+@pytest.mark.parametrize("channels", [3, 70])
+def test_results_and_weight_gradients_have_the_same_bits_for_any_number_of_threads(name: str, channels: int) -> None:
     n = 150
-    path, field, h0 = smooth_path(n, torch.float32), FIELDS[name](3, 16), torch.randn(n, 16)
+    path, field = smooth_path(n, torch.float32, channels=channels, depth=1.0), EVERY[name](channels, 16)
+    h0, options = torch.randn(n, 16), {**LOOSE, "to_path": True}
     torch.set_num_threads(1)
-    expected, gradients = solve_with_gradients(field, path, h0, **LOOSE)
+    expected, gradients = solve_with_gradients(field, path, h0, **options)
     for threads in (2, 3, 7):
         torch.set_num_threads(threads)
-        found, own = solve_with_gradients(field, path, h0, **LOOSE)
+        found, own = solve_with_gradients(field, path, h0, **options)
         assert_same_bits(found.states, expected.states)
         for key, gradient in gradients.items():
             assert_same_bits(own[key], gradient)

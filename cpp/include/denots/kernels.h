@@ -21,7 +21,6 @@ struct Queue {
 template <class Real>
 struct Kernels {
   std::int64_t lanes;
-  std::int64_t (*drive_size)(const Problem<Real>& problem);  // rows of the input matrix
   std::size_t (*packed_size)(const Problem<Real>& problem);
   void (*pack)(const Problem<Real>& problem, void* packed);
   std::size_t (*forward_size)(const Problem<Real>& problem);

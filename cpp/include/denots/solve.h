@@ -8,7 +8,22 @@
 
 namespace denots {
 
-enum class Field : int { gru_none = 0, gru_sync = 1, gru_anti = 2 };
+enum class Field : int { gru_none = 0, gru_sync = 1, gru_anti = 2, mlp_tanh = 3, mlp_relu = 4, cde = 5 };
+constexpr int fields = 6;
+
+// Rows of the input matrix, of the state's own matrix, and of the outer layer where there is one.
+struct Rows {
+  std::int64_t drive, hidden, outer;
+
+  Rows(Field field, std::int64_t states, std::int64_t channels)
+      : drive(field == Field::cde        ? 0
+              : field >= Field::mlp_tanh ? states
+                                         : 3 * states),
+        hidden(field >= Field::mlp_tanh ? states : 3 * states),
+        outer(field == Field::cde        ? states * channels
+              : field >= Field::mlp_tanh ? states
+                                         : 0) {}
+};
 
 enum class Status : std::int64_t { ok = 0, max_steps = 1, step_underflow = 2, not_finite = 3 };
 
@@ -35,15 +50,16 @@ struct Problem {
   std::int64_t max_steps;
   std::int64_t series, channels, states, queries, bias_rows;
   const std::int64_t* offsets;
-  const double* times;              // [knots]
-  const Real *values, *slopes;      // [knots, channels]
-  const double* start;              // [series]
-  const double* query_times;        // [series, queries]
-  const std::int64_t* positions;    // [series, queries]
-  const Real* h0;                   // [series, states]
-  const Real *weight_hh, *bias_hh;  // [drive, states], [drive]
-  const Real* weight_in;            // [drive, channels]
-  const Real* bias;                 // [bias_rows, drive]; one row serves all series
+  const double* times;                // [knots]
+  const Real *values, *slopes;        // [knots, channels]
+  const double* start;                // [series]
+  const double* query_times;          // [series, queries]
+  const std::int64_t* positions;      // [series, queries]
+  const Real* h0;                     // [series, states]
+  const Real *weight_hh, *bias_hh;    // [hidden, states], [hidden]
+  const Real* weight_in;              // [drive, channels]
+  const Real* bias;                   // [bias_rows, drive]; one row serves all series
+  const Real *weight_out, *bias_out;  // [outer, states], [outer]
 };
 
 // What a solve found; all arrays belong to the caller. Failed series get NaN states.
@@ -59,7 +75,8 @@ template <class Real>
 struct Gradient {
   const Real* states;  // [series, queries, states]
   const std::int64_t *status, *accepted;
-  Real *weight_hh, *bias_hh, *weight_in, *bias, *h0;  // shaped as in Problem
+  Real *weight_hh, *bias_hh, *weight_in, *bias, *weight_out, *bias_out, *h0;  // shaped as in Problem
+  Real *values, *slopes;  // shaped as in Problem; null where nobody asks for them
 };
 
 // Both throw std::bad_alloc, and std::invalid_argument when DENOTS_TARGET names a CPU target

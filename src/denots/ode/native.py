@@ -13,16 +13,28 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from denots import kernels
+from denots.fields.cde import ControlledField
 from denots.fields.field import VectorField
 from denots.fields.gru import AntiFeedbackGRU, NoFeedbackGRU, SyncFeedbackGRU
+from denots.fields.mlp import ReLUField, TanhField
 from denots.ode.input_map import InputMap
 from denots.ode.runge_kutta import METHODS
 from denots.ode.solution import Solution
 from denots.paths.path import Path
 from denots.shapes import FloatArray
 
-FIELDS: dict[type[VectorField], int] = {NoFeedbackGRU: 0, SyncFeedbackGRU: 1, AntiFeedbackGRU: 2}
+FIELDS: dict[type[VectorField], int] = {
+    NoFeedbackGRU: 0,
+    SyncFeedbackGRU: 1,
+    AntiFeedbackGRU: 2,
+    TanhField: 3,
+    ReLUField: 4,
+    ControlledField: 5,
+}
 MAX_STATES = 512
+_DTYPES = (torch.float32, torch.float64)
+# What has a gradient, in the order of the arguments; the last two belong to the path.
+_WEIGHTS = ("weight_hh", "bias_hh", "weight_in", "bias", "weight_out", "bias_out", "h0", "values", "slopes")
 
 
 def unsupported(
@@ -36,18 +48,18 @@ def unsupported(
         return f"method {method!r} has no kernel"
     if field.state_size > MAX_STATES:
         return f"kernels hold up to {MAX_STATES} states, the field has {field.state_size}"
-    tensors = {"h0": h0, "the path": path.values, **dict(field.named_parameters())}
+    dtype = h0.dtype
+    tensors = {"h0": h0, "the path": path.values, **dict(field.named_parameters(recurse=False))}
     if input_map is not None:
         tensors.update({"the input map": input_map.weight, "the bias of the input map": input_map.bias})
     for name, tensor in tensors.items():
-        if tensor.device.type != "cpu":
+        if tensor.is_cpu and tensor.dtype is dtype and dtype in _DTYPES:
+            continue
+        if not tensor.is_cpu:
             return f"{name} is on {tensor.device}, kernels run on the CPU"
-        if tensor.dtype not in (torch.float32, torch.float64):
+        if tensor.dtype not in _DTYPES:
             return f"{name} is {tensor.dtype}, kernels take float32 and float64"
-        if tensor.dtype != h0.dtype:
-            return f"{name} is {tensor.dtype} and h0 is {h0.dtype}, kernels take one type"
-    if path.values.requires_grad or path.slopes.requires_grad:
-        return "the path needs a gradient"
+        return f"{name} is {tensor.dtype} and h0 is {dtype}, kernels take one type"
     return None
 
 
@@ -64,14 +76,13 @@ def _tables(method: str) -> dict[str, FloatArray]:
 
 
 class _FusedSolve(torch.autograd.Function):
-    """From weights and first states to states at the query times; `fixed` gets no gradient."""
+    """From weights, first states and the path to states at the query times; `fixed` gets no gradient."""
 
     @staticmethod
     def forward(ctx: Any, fixed: dict[str, Any], record: bool, *weights: Tensor) -> tuple[Tensor, ...]:
-        weight_hh, bias_hh, weight_in, bias, h0 = weights
-        problem = kernels.problem(
-            h0.dtype, weight_hh=weight_hh, bias_hh=bias_hh, weight_in=weight_in, bias=bias, h0=h0, **fixed
-        )
+        given: dict[str, Any] = dict(zip(_WEIGHTS, weights, strict=True))
+        h0 = given["h0"]
+        problem = kernels.problem(h0.dtype, **given, **fixed)
         n = len(h0)
         states = h0.new_empty(n, fixed["queries"].shape[1], h0.shape[1])
         status, evaluations, accepted, rejected = torch.empty(4, n, dtype=torch.int64).unbind()
@@ -96,8 +107,11 @@ class _FusedSolve(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         # Reading the saved tensors raises if an optimizer has changed them since.
-        found = [torch.empty_like(saved, memory_format=torch.contiguous_format) for saved in ctx.saved_tensors]
-        weight_hh, bias_hh, weight_in, bias, h0 = found
+        saved = dict(zip(_WEIGHTS, ctx.saved_tensors, strict=True))
+        if not any(ctx.needs_input_grad[-2:]):
+            del saved["values"], saved["slopes"]
+        found = {name: torch.empty_like(it, memory_format=torch.contiguous_format) for name, it in saved.items()}
+        bias = found["bias"]
         status, accepted = ctx.outcome
         kernels.pull_back(
             ctx.problem,
@@ -105,13 +119,23 @@ class _FusedSolve(torch.autograd.Function):
             states=gradients[0],
             status=status,
             accepted=accepted,
-            weight_hh=weight_hh,
-            bias_hh=bias_hh,
-            weight_in=weight_in,
-            bias=bias if bias.ndim == 2 else bias[None],
-            h0=h0,
+            **{**found, "bias": bias if bias.ndim == 2 else bias[None]},
         )
-        return None, None, *found
+        return None, None, *(found.get(name) for name in _WEIGHTS)
+
+
+def _weights(field: VectorField, path: Path, input_map: InputMap | None) -> tuple[Tensor, ...]:
+    """State, input and output maps as kernels take them; empty where the field has none."""
+    own: Any = field
+    none = path.values.new_empty(0)
+    if isinstance(field, ControlledField):
+        weight_in, bias = none.view(0, path.values.shape[1]), none
+    elif input_map is None:
+        weight_in, bias = own.weight_ih, own.bias_ih
+    else:
+        weight_in, bias = input_map.weight, input_map.bias
+    weight_out = getattr(own, "weight_out", none.view(0, field.state_size))
+    return own.weight_hh, own.bias_hh, weight_in, bias, weight_out, getattr(own, "bias_out", none)
 
 
 def solve_native(
@@ -127,8 +151,7 @@ def solve_native(
     input_map: InputMap | None,
 ) -> Solution:
     """Solve with the fused kernels; only where `unsupported` has nothing to say."""
-    weight_in, bias = (field.weight_ih, field.bias_ih) if input_map is None else (input_map.weight, input_map.bias)
-    weights = [field.weight_hh, field.bias_hh, weight_in, bias, h0]
+    weights = (*_weights(field, path, input_map), h0, path.values, path.slopes)
     positions = torch.zeros(queries.shape, dtype=torch.int64)
     if queries.shape[1] > 1:
         queries, positions = queries.sort(dim=1, stable=True)
@@ -141,8 +164,6 @@ def solve_native(
         "max_steps": max_steps,
         "offsets": path.offsets,
         "times": path.times,
-        "values": path.values,
-        "slopes": path.slopes,
         "start": path.t0,
         "queries": queries,
         "positions": positions,
