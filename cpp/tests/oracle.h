@@ -121,8 +121,10 @@ struct WideSignal {
     return x;
   }
 
-  WideVector read(Field kind, Wide t, std::int64_t knot) const {
-    return kind == Field::cde ? slope_at(t, knot) : at(t, knot);
+  // What a field reads on a stretch where the signal is held, or not, including both its ends.
+  WideVector read(Field kind, Wide t, std::int64_t knot, bool held) const {
+    if (kind != Field::cde) return at(t, knot);
+    return held ? WideVector(channels) : slope_at(t, knot);
   }
 };
 
@@ -135,6 +137,7 @@ inline WideVector integrate(const FieldWeights& field, const WideSignal& signal,
     for (const double knot : signal.times)
       if (knot > from && knot < stop) stop = knot;
     const std::int64_t knot = signal.knot_at(from);
+    const bool held = stop <= signal.times.front() || from >= signal.times.back();
     const Wide dt = (Wide(stop) - from) / steps;
     const auto moved = [&](const WideVector& k, Wide by) {
       WideVector y = h;
@@ -143,11 +146,11 @@ inline WideVector integrate(const FieldWeights& field, const WideSignal& signal,
     };
     for (int s = 0; s < steps; ++s) {
       const Wide t = from + s * dt;
-      const WideVector middle = signal.read(field.kind, t + dt / 2, knot);
-      const WideVector k1 = field.slope(h, signal.read(field.kind, t, knot));
+      const WideVector middle = signal.read(field.kind, t + dt / 2, knot, held);
+      const WideVector k1 = field.slope(h, signal.read(field.kind, t, knot, held));
       const WideVector k2 = field.slope(moved(k1, dt / 2), middle);
       const WideVector k3 = field.slope(moved(k2, dt / 2), middle);
-      const WideVector k4 = field.slope(moved(k3, dt), signal.read(field.kind, t + dt, knot));
+      const WideVector k4 = field.slope(moved(k3, dt), signal.read(field.kind, t + dt, knot, held));
       for (std::size_t i = 0; i < H; ++i) h[i] += dt / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
     }
     from = stop;

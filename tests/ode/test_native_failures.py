@@ -78,13 +78,14 @@ def test_a_series_that_blows_up_fails_alone(
     assert gradients["weight_hh"].isfinite().all()
 
 
-def test_a_relu_field_at_depth_thirty_is_solved_or_fails_as_on_the_reference() -> None:
-    field = ReLUField(3, 8).double()
+def test_a_relu_field_at_depth_thirty_leaves_the_numbers_and_says_so() -> None:
+    field, path, h0 = ReLUField(3, 8).double(), smooth_path(4, depth=30.0), torch.randn(4, 8).double()
     with torch.no_grad():
         for parameter in field.parameters():
             parameter.abs_().mul_(4)
-    found = assert_like_reference(field, smooth_path(4, depth=30.0), torch.randn(4, 8).double(), **LOOSE)
-    assert not found.ok.all()
+    found = solve(field, path, h0, backend="native", **LOOSE)
+    assert (found.status == Status.NOT_FINITE).all()
+    assert ((found.reached > path.t0) & (found.reached < path.t1)).all()
 
 
 def test_a_blow_up_has_the_fate_that_the_reference_gives_it() -> None:
@@ -129,9 +130,8 @@ def test_a_signal_that_becomes_nan_later_ends_as_not_finite() -> None:
     assert 0 <= path.times[broken - 1] - found.reached[1] < 1e-6
 
 
-@pytest.mark.parametrize("name", ["anti", "tanh"])
-def test_max_steps_gives_up_that_series_only(name: str) -> None:
-    field, path, h0 = EVERY[name](3, 6).double(), smooth_path(9), torch.randn(9, 6).double()
+def test_max_steps_gives_up_that_series_only() -> None:
+    field, path, h0 = AntiFeedbackGRU(3, 6).double(), smooth_path(9), torch.randn(9, 6).double()
     path.__dict__["t1"] = path.t1.clone()
     path.t1[4] = 500.0
     for max_steps in (1, 2, 40):
