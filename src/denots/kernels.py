@@ -50,16 +50,19 @@ def targets() -> list[str]:
     return [name for i, name in enumerate(_TARGETS) if _native.supported(i)]
 
 
-def problem(dtype: torch.dtype, *, order: int, tables: Mapping[str, FloatArray], bias: Tensor, **others: Any) -> Any:
+def method(order: int, tables: Mapping[str, FloatArray]) -> _native.Method:
+    """A Runge-Kutta method that reuses its last stage; `tables` are nodes, weights, error and dense."""
+    return _native.Method(order=order, **tables)
+
+
+def problem(dtype: torch.dtype, *, bias: Tensor, **others: Any) -> Any:
     """Everything a solve reads, as one native object that holds on to its arrays.
 
-    `tables` are those of a Runge-Kutta method that reuses its last stage: nodes, weights, error
-    and dense. A bias without a series axis serves all series.
+    A bias without a series axis serves all series.
     """
     target()
-    method = _native.Method(order=order, **tables)
     bias = bias if bias.ndim == 2 else bias[None]
-    return _PROBLEMS[dtype](method=method, **_arrays({"bias": bias, **others}))
+    return _PROBLEMS[dtype](**_arrays({"bias": bias, **others}))
 
 
 def solve(problem: Any, *, record: bool, **found: Tensor) -> Any:

@@ -21,7 +21,6 @@ from denots.ode.input_map import InputMap
 from denots.ode.runge_kutta import METHODS
 from denots.ode.solution import Solution
 from denots.paths.path import Path
-from denots.shapes import FloatArray
 
 FIELDS: dict[type[VectorField], int] = {
     NoFeedbackGRU: 0,
@@ -64,15 +63,16 @@ def unsupported(
 
 
 @cache
-def _tables(method: str) -> dict[str, FloatArray]:
-    table = METHODS[method]
+def _method(name: str) -> Any:
+    table = METHODS[name]
     stages = len(table.nodes)
-    return {
+    tables = {
         "nodes": np.array(table.nodes),
         "weights": np.array([row + (0.0,) * (stages - len(row)) for row in table.stages]),
         "error": np.array(table.error),
         "dense": np.array(table.dense),
     }
+    return kernels.method(table.order, tables)
 
 
 class _FusedSolve(torch.autograd.Function):
@@ -85,7 +85,8 @@ class _FusedSolve(torch.autograd.Function):
         problem = kernels.problem(h0.dtype, **given, **fixed)
         n = len(h0)
         states = h0.new_empty(n, fixed["queries"].shape[1], h0.shape[1])
-        status, evaluations, accepted, rejected = torch.empty(4, n, dtype=torch.int64).unbind()
+        counts = torch.empty(4, n, dtype=torch.int64)
+        status, accepted, evaluations, rejected = counts.unbind()
         reached = torch.empty(n, dtype=torch.float64)
         tape = kernels.solve(
             problem,
@@ -98,7 +99,7 @@ class _FusedSolve(torch.autograd.Function):
             reached=reached,
         )
         if record:
-            ctx.problem, ctx.tape, ctx.outcome = problem, tape, (status.clone(), accepted.clone())
+            ctx.problem, ctx.tape, ctx.outcome = problem, tape, counts[:2].clone()
             ctx.save_for_backward(*weights)
         ctx.mark_non_differentiable(status, evaluations, accepted, rejected, reached)
         return states, status, evaluations, accepted, rejected, reached
@@ -157,8 +158,7 @@ def solve_native(
         queries, positions = queries.sort(dim=1, stable=True)
     fixed = {
         "field": FIELDS[type(field)],
-        "order": METHODS[method].order,
-        "tables": _tables(method),
+        "method": _method(method),
         "rtol": rtol,
         "atol": atol,
         "max_steps": max_steps,

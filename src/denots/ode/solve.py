@@ -49,6 +49,8 @@ def solve(
     _check_options(table, method, rtol, atol, max_steps, step)
     queries = path.t1[:, None] if at is None else at.to(torch.float64)
     _check_shapes(field, path, h0, queries, input_map)
+    if at is not None:
+        _check_queries(path, queries)
     reason = None if backend == "reference" else unsupported(field, path, h0, method, input_map)
     if backend == "native" and reason is not None:
         raise NativeUnavailable(f"the fused solver cannot do this: {reason}. Use backend='auto' or 'reference'.")
@@ -98,13 +100,16 @@ def _check_shapes(field: VectorField, path: Path, h0: Tensor, queries: Tensor, i
         raise InvalidOption(f"h0 is {h0.dtype} but the path is {path.values.dtype}; make them one type.")
     if queries.ndim != 2 or len(queries) != n or not queries.shape[1]:
         raise InvalidOption(f"at has shape {tuple(queries.shape)}; expected ({n}, K) with K >= 1.")
+    if input_map is not None and not isinstance(field, AffineInputField):
+        raise InvalidOption(f"{type(field).__name__} has no affine input map to replace; leave out input_map.")
+    if input_map is None and path.values.shape[1] != field.input_size:
+        raise InvalidOption(f"the path has {path.values.shape[1]} channels; the field expects {field.input_size}.")
+
+
+def _check_queries(path: Path, queries: Tensor) -> None:
     early = ~(queries >= path.t0[:, None]) | torch.isinf(queries)
     if early.any():
         i, j = early.nonzero()[0].tolist()
         raise InvalidOption(
             f"at[{i}, {j}] = {queries[i, j].item()} must be finite and not before {path.t0[i].item()}, where series {i} starts."
         )
-    if input_map is not None and not isinstance(field, AffineInputField):
-        raise InvalidOption(f"{type(field).__name__} has no affine input map to replace; leave out input_map.")
-    if input_map is None and path.values.shape[1] != field.input_size:
-        raise InvalidOption(f"the path has {path.values.shape[1]} channels; the field expects {field.input_size}.")
