@@ -2,12 +2,14 @@
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.denots import DeNOTS, DeNOTSConfig
+from denots.backbones.latent_ode import LatentODE, LatentODEConfig
 from denots.backbones.trivial import Constant, LastValue
 
 BACKBONES: dict[str, type[Backbone]] = {
     "denots": DeNOTS,
+    "latent-ode": LatentODE,
     "constant": Constant,
     "last-value": LastValue,
 }
 
-__all__ = ["BACKBONES", "Backbone", "DeNOTS", "DeNOTSConfig", "Encoded", "Inputs"]
+__all__ = ["BACKBONES", "Backbone", "DeNOTS", "DeNOTSConfig", "Encoded", "Inputs", "LatentODE", "LatentODEConfig"]

@@ -33,6 +33,12 @@ class Backbone(nn.Module, abc.ABC):
     Config: ClassVar[Any]
     state_size: int
 
+    @property
+    def core_parameters(self) -> int:
+        """Parameters as the paper counts them: without the embedding, the static projection and the head."""
+        named = ((name.split(".")[0], parameter.numel()) for name, parameter in self.named_parameters())
+        return sum(size for part, size in named if part not in {"embedding", "from_static"})
+
     @abc.abstractmethod
     def calibrate(self, train: SeriesSet) -> None:
         """Learn what is fixed before training (time unit, centre and scale) from the training split."""

@@ -31,9 +31,26 @@ def append_presence(series: SeriesSet) -> SeriesSet:
     return _widen(series, ~np.isnan(series.values), [f"{name} observed" for name in series.channels])
 
 
+def positions(series: SeriesSet) -> FloatArray:
+    """The index of each row in its own series, as a time."""
+    return (np.arange(len(series.times)) - np.repeat(series.offsets[:-1], series.lengths)).astype(np.float64)
+
+
 def fill_with_zeros(series: SeriesSet) -> SeriesSet:
     """Zero for every missing value."""
     return replace(series, values=np.nan_to_num(series.values))
+
+
+def fill_with_neighbours(series: SeriesSet) -> SeriesSet:
+    """The last observed value for every missing one, the first one before that; never observed stays NaN."""
+    rows = np.arange(len(series.times))[:, None]
+    seen = ~np.isnan(series.values)
+    before = np.maximum.accumulate(np.where(seen, rows, -1), axis=0)
+    after = np.minimum.accumulate(np.where(seen, rows, len(rows))[::-1], axis=0)[::-1]
+    owner = series.owner()
+    first, end = series.offsets[owner][:, None], series.offsets[owner + 1][:, None]
+    source = np.where(before >= first, before, np.where(after < end, after, rows))
+    return replace(series, values=np.take_along_axis(series.values, source, axis=0))
 
 
 def _widen(series: SeriesSet, columns: FloatArray | BoolArray, names: list[str]) -> SeriesSet:

@@ -28,6 +28,10 @@ class Published:
     presence: bool = False
     holes: str = "bridge"
     discrete_holes: str = "bridge"
+    clock: str = "index"
+    static: bool = False
+    beyond: str = "hold"
+    encode_to: str = "first"
 
 
 def schema_of(config: type, without: Sequence[str] = (), **constants: str) -> type:
