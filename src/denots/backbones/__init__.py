@@ -3,13 +3,26 @@
 from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.denots import DeNOTS, DeNOTSConfig
 from denots.backbones.latent_ode import LatentODE, LatentODEConfig
+from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
 from denots.backbones.trivial import Constant, LastValue
 
 BACKBONES: dict[str, type[Backbone]] = {
     "denots": DeNOTS,
+    "neural-cde": NeuralCDE,
     "latent-ode": LatentODE,
     "constant": Constant,
     "last-value": LastValue,
 }
 
-__all__ = ["BACKBONES", "Backbone", "DeNOTS", "DeNOTSConfig", "Encoded", "Inputs", "LatentODE", "LatentODEConfig"]
+__all__ = [
+    "BACKBONES",
+    "Backbone",
+    "DeNOTS",
+    "DeNOTSConfig",
+    "Encoded",
+    "Inputs",
+    "LatentODE",
+    "LatentODEConfig",
+    "NeuralCDE",
+    "NeuralCDEConfig",
+]
