@@ -71,6 +71,20 @@ def test_numbers_are_those_of_the_paper() -> None:
     assert compose_spec("dataset=pendulum", "backbone=denots").backbone.options["field"] == "anti"
 
 
+@pytest.mark.parametrize("dataset", ["pendulum", "sine-2"])
+def test_the_ode_baselines_take_the_form_of_the_protocol(dataset: str) -> None:
+    def options(name: str, protocol: str) -> dict:
+        return compose_spec(f"dataset={dataset}", f"backbone={name}", f"protocol={protocol}").backbone.options
+
+    assert options("latent-ode", "paper").items() >= {"encode_to": "first", "presence": False}.items()
+    assert options("latent-ode", "fair").items() >= {"encode_to": "start", "presence": True}.items()
+    for name in ("neural-cde", "neural-rde"):
+        beyond = "decode" if DATASETS[dataset].task == "forecast" else "hold"
+        published = {"clock": "index", "static": False, "presence": False, "beyond": beyond}
+        assert options(name, "paper").items() >= published.items()
+        assert options(name, "fair").items() >= {**published, "clock": "time", "static": True, "presence": True}.items()
+
+
 def test_a_run_is_recorded_as_it_would_be_without_the_command(run: Run, tmp_path: Path) -> None:
     shown = run(
         "train", "dataset=bump", "dataset.size=40", "backbone=sync", "seed=2", *TINY, "hydra.run.dir=here"

@@ -4,11 +4,13 @@ from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.denots import DeNOTS, DeNOTSConfig
 from denots.backbones.latent_ode import LatentODE, LatentODEConfig
 from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
+from denots.backbones.neural_rde import NeuralRDE, NeuralRDEConfig
 from denots.backbones.trivial import Constant, LastValue
 
 BACKBONES: dict[str, type[Backbone]] = {
     "denots": DeNOTS,
     "neural-cde": NeuralCDE,
+    "neural-rde": NeuralRDE,
     "latent-ode": LatentODE,
     "constant": Constant,
     "last-value": LastValue,
@@ -25,4 +27,6 @@ __all__ = [
     "LatentODEConfig",
     "NeuralCDE",
     "NeuralCDEConfig",
+    "NeuralRDE",
+    "NeuralRDEConfig",
 ]
