@@ -5,6 +5,7 @@ from denots.backbones.denots import DeNOTS, DeNOTSConfig
 from denots.backbones.latent_ode import LatentODE, LatentODEConfig
 from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
 from denots.backbones.neural_rde import NeuralRDE, NeuralRDEConfig
+from denots.backbones.recurrent import GRU, RNN
 from denots.backbones.trivial import Constant, LastValue
 
 BACKBONES: dict[str, type[Backbone]] = {
@@ -12,12 +13,16 @@ BACKBONES: dict[str, type[Backbone]] = {
     "neural-cde": NeuralCDE,
     "neural-rde": NeuralRDE,
     "latent-ode": LatentODE,
+    "rnn": RNN,
+    "gru": GRU,
     "constant": Constant,
     "last-value": LastValue,
 }
 
 __all__ = [
     "BACKBONES",
+    "GRU",
+    "RNN",
     "Backbone",
     "DeNOTS",
     "DeNOTSConfig",

@@ -39,6 +39,11 @@ class Backbone(nn.Module, abc.ABC):
         named = ((name.split(".")[0], parameter.numel()) for name, parameter in self.named_parameters())
         return sum(size for part, size in named if part not in {"embedding", "from_static"})
 
+    @property
+    @abc.abstractmethod
+    def reads_time(self) -> bool:
+        """Whether the states can depend on when observations were made, not only on their order."""
+
     @abc.abstractmethod
     def calibrate(self, train: SeriesSet) -> None:
         """Learn what is fixed before training (time unit, centre and scale) from the training split."""

@@ -89,6 +89,10 @@ class DeNOTS(Backbone):
         self.from_first = nn.Linear(read * config.inflate, config.state_size) if config.initial == "first" else None
         self.from_static = nn.Linear(static_size, config.state_size) if static_size else None
 
+    @property
+    def reads_time(self) -> bool:
+        return True
+
     def calibrate(self, train: SeriesSet) -> None:
         self.intake.calibrate(train)
 

@@ -44,6 +44,10 @@ class LastValue(Backbone):
         self.config, self.state_size = config, channels + static_size
         self.intake = Intake(channels, static_size, time="none")
 
+    @property
+    def reads_time(self) -> bool:
+        return False
+
     def calibrate(self, train: SeriesSet) -> None:
         self.intake.calibrate(train)
 

@@ -32,6 +32,12 @@ class Published:
     static: bool = False
     beyond: str = "hold"
     encode_to: str = "first"
+    transformer_layers: int = 1
+    mamba_layers: int = 1
+    positions: str = "index"
+    rotary: str = "embedding"
+    residual: bool = False
+    feed_forward: int | None = 2048
 
 
 def schema_of(config: type, without: Sequence[str] = (), **constants: str) -> type:
