@@ -6,6 +6,8 @@ from denots.backbones.latent_ode import LatentODE, LatentODEConfig
 from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
 from denots.backbones.neural_rde import NeuralRDE, NeuralRDEConfig
 from denots.backbones.recurrent import GRU, RNN
+from denots.backbones.roformer import RoFormer
+from denots.backbones.tempformer import TempFormer
 from denots.backbones.trivial import Constant, LastValue
 
 BACKBONES: dict[str, type[Backbone]] = {
@@ -15,6 +17,8 @@ BACKBONES: dict[str, type[Backbone]] = {
     "latent-ode": LatentODE,
     "rnn": RNN,
     "gru": GRU,
+    "tempformer": TempFormer,
+    "roformer": RoFormer,
     "constant": Constant,
     "last-value": LastValue,
 }
@@ -34,4 +38,6 @@ __all__ = [
     "NeuralCDEConfig",
     "NeuralRDE",
     "NeuralRDEConfig",
+    "RoFormer",
+    "TempFormer",
 ]
