@@ -5,6 +5,7 @@ from denots.backbones.denots import DeNOTS, DeNOTSConfig
 from denots.backbones.latent_ode import LatentODE, LatentODEConfig
 from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
 from denots.backbones.neural_rde import NeuralRDE, NeuralRDEConfig
+from denots.backbones.mamba2 import Mamba2
 from denots.backbones.recurrent import GRU, RNN
 from denots.backbones.roformer import RoFormer
 from denots.backbones.tempformer import TempFormer
@@ -19,6 +20,7 @@ BACKBONES: dict[str, type[Backbone]] = {
     "gru": GRU,
     "tempformer": TempFormer,
     "roformer": RoFormer,
+    "mamba2": Mamba2,
     "constant": Constant,
     "last-value": LastValue,
 }
@@ -34,6 +36,7 @@ __all__ = [
     "Inputs",
     "LatentODE",
     "LatentODEConfig",
+    "Mamba2",
     "NeuralCDE",
     "NeuralCDEConfig",
     "NeuralRDE",

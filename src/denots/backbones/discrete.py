@@ -110,7 +110,3 @@ def check_at_least_one(config: DiscreteConfig, *names: str) -> None:
 def check_choice(config: DiscreteConfig, name: str, *known: str) -> None:
     if getattr(config, name) not in known:
         raise InvalidOption(f"{name} must be one of {', '.join(known)}; got {getattr(config, name)!r}.")
-
-
-def read_at(states: Float[Tensor, "B T H"], places: Tensor) -> Float[Tensor, "B K H"]:
-    return states.gather(1, places[..., None].expand(-1, -1, states.shape[2]))

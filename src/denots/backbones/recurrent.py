@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig, read_at
-from denots.backbones.rows import Rows, Timeline
+from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig
+from denots.backbones.rows import Rows, Timeline, take
 
 
 class _Recurrent(DiscreteBackbone):
@@ -29,7 +29,7 @@ class _Recurrent(DiscreteBackbone):
         w_in, w_state, b_in, b_state = self.core.parameters()
         folded = self.fold_embedding(rows, w_in, b_in).weight
         weights = (folded, w_state, b_in, b_state)
-        return read_at(self._run(self.inputs_of(rows, line), self.static_state(rows), weights), line.answers)
+        return take(self._run(self.inputs_of(rows, line), self.static_state(rows), weights), line.answers)
 
     def _run(
         self, x: Float[Tensor, "B T CC"], h0: Float[Tensor, "B H"], weights: tuple[Tensor, ...]

@@ -101,3 +101,8 @@ class Timeline:
             row_places=places[:, : place.shape[1]],
             answers=places[:, place.shape[1] :],
         )
+
+
+def take(x: Float[Tensor, "*B T H"], places: Int[Tensor, "*B K"]) -> Float[Tensor, "*B K H"]:
+    """What stands at the given places of each series."""
+    return x.gather(-2, places[..., None].expand(*places.shape, x.shape[-1]))
