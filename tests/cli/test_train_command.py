@@ -85,6 +85,16 @@ def test_the_ode_baselines_take_the_form_of_the_protocol(dataset: str) -> None:
         assert options(name, "fair").items() >= {**published, "clock": "time", "static": True, "presence": True}.items()
 
 
+@pytest.mark.parametrize(
+    ("backbone", "parameters"),
+    [("denots", 3552), ("gru", 3552), ("mamba2", 8120), ("tempformer", 137_664), ("roformer", 137_664)],
+)
+def test_pendulum_models_have_the_published_size(backbone: str, parameters: int) -> None:
+    spec = composed("dataset=pendulum", f"backbone={backbone}").backbone
+    model = Model(ModelSpec(spec.name, spec.options, "regression", 2, 0, 1))
+    assert model.backbone.core_parameters == parameters
+
+
 def test_a_run_is_recorded_as_it_would_be_without_the_command(run: Run, tmp_path: Path) -> None:
     shown = run(
         "train", "dataset=bump", "dataset.size=40", "backbone=sync", "seed=2", *TINY, "hydra.run.dir=here"

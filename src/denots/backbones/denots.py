@@ -9,6 +9,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
+from denots.backbones.checks import check_at_least_one, check_choice
 from denots.backbones.embedding import ChannelEmbedding, ChannelMoments, fold, fold_presence
 from denots.backbones.intake import Intake, TimeChannel
 from denots.data.series import SeriesSet
@@ -148,17 +149,11 @@ class DeNOTS(Backbone):
 
 
 def _check(config: DeNOTSConfig) -> None:
-    for name, smallest in (("state_size", 1), ("inflate", 1), ("max_steps", 1)):
-        if getattr(config, name) < smallest:
-            raise InvalidOption(f"{name} must be at least {smallest}; got {getattr(config, name)}.")
+    check_at_least_one(config, "state_size", "inflate", "max_steps")
     for name in ("depth", "tolerance"):
         if not (np.isfinite(getattr(config, name)) and getattr(config, name) > 0):
             raise InvalidOption(f"{name} must be a positive number; got {getattr(config, name)}.")
     lookup(PATHS, config.path, "path")
-    for name, known in (
-        ("normalise", ("fixed", "batch")),
-        ("holes", ("bridge", "zero")),
-        ("initial", ("zero", "first")),
-    ):
-        if getattr(config, name) not in known:
-            raise InvalidOption(f"{name} must be one of {', '.join(known)}; got {getattr(config, name)!r}.")
+    check_choice(config, "normalise", "fixed", "batch")
+    check_choice(config, "holes", "bridge", "zero")
+    check_choice(config, "initial", "zero", "first")

@@ -9,11 +9,11 @@ from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
+from denots.backbones.checks import check_at_least_one, check_choice
 from denots.backbones.embedding import ChannelEmbedding, fold_presence
 from denots.backbones.intake import Intake
 from denots.backbones.rows import Holes, Rows, Timeline
 from denots.data.series import SeriesSet
-from denots.errors import InvalidOption
 from denots.ode.input_map import InputMap
 from denots.rowwise import linear_rows
 
@@ -99,14 +99,3 @@ class DiscreteBackbone(Backbone):
         if self.from_static is None:
             return rows.values.new_zeros(len(rows), self.state_size)
         return linear_rows(rows.static, self.from_static.weight, self.from_static.bias)
-
-
-def check_at_least_one(config: DiscreteConfig, *names: str) -> None:
-    for name in names:
-        if getattr(config, name) < 1:
-            raise InvalidOption(f"{name} must be at least 1; got {getattr(config, name)}.")
-
-
-def check_choice(config: DiscreteConfig, name: str, *known: str) -> None:
-    if getattr(config, name) not in known:
-        raise InvalidOption(f"{name} must be one of {', '.join(known)}; got {getattr(config, name)!r}.")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig, check_at_least_one, check_choice
+from denots.backbones.checks import check_at_least_one, check_choice
+from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig
 from denots.backbones.positions import Positions, Scale, waves
 from denots.backbones.rows import Rows, Timeline, take
 from denots.backbones.state_space import Mixer

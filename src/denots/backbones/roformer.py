@@ -6,7 +6,7 @@ from typing import Literal
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from denots.backbones.discrete import check_choice
+from denots.backbones.checks import check_choice
 from denots.backbones.positions import angles, rotate
 from denots.backbones.transformer import HEADS, Transformer, TransformerConfig
 

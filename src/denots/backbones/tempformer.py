@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from denots.backbones.discrete import check_choice
+from denots.backbones.checks import check_choice
 from denots.backbones.positions import Scale, waves
 from denots.backbones.transformer import Transformer, TransformerConfig
 

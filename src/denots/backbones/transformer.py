@@ -8,7 +8,8 @@ from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear, scaled_dot_product_attention
 
-from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig, check_at_least_one
+from denots.backbones.checks import check_at_least_one
+from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig
 from denots.backbones.positions import Positions, Scale, rotate
 from denots.backbones.rows import Rows, Timeline
 from denots.data.series import SeriesSet
