@@ -24,6 +24,7 @@ INDEX_ONLY = {"time_differences": False, "positions": "index", "rotary": "embedd
 CASES = [
     *((name, {}) for name in BACKBONES),
     *((name, {"layers": 2, "residual": False, **INDEX_ONLY}) for name in BACKBONES if name != "denots"),
+    *((name, {"time_differences": False}) for name in BACKBONES),
     *((name, {"presence": True, "holes": "zero", "inflate": 2}) for name in BACKBONES),
 ]
 
