@@ -90,7 +90,7 @@ def test_the_ode_baselines_take_the_form_of_the_protocol(dataset: str) -> None:
     [("denots", 3552), ("gru", 3552), ("mamba2", 8120), ("tempformer", 137_664), ("roformer", 137_664)],
 )
 def test_pendulum_models_have_the_published_size(backbone: str, parameters: int) -> None:
-    spec = composed("dataset=pendulum", f"backbone={backbone}").backbone
+    spec = compose_spec("dataset=pendulum", f"backbone={backbone}").backbone
     model = Model(ModelSpec(spec.name, spec.options, "regression", 2, 0, 1))
     assert model.backbone.core_parameters == parameters
 
