@@ -14,7 +14,7 @@ class _Recurrent(DiscreteBackbone):
     """The state after the last row, or after a row without observations at each query.
 
     Batches are padded at the end, where the recurrence has passed the answers: packed sequences
-    give the same states and were three times as slow on a CPU.
+    give the same states and were much slower on a CPU.
     """
 
     Config = DiscreteConfig
