@@ -3,9 +3,9 @@
 from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.denots import DeNOTS, DeNOTSConfig
 from denots.backbones.latent_ode import LatentODE, LatentODEConfig
+from denots.backbones.mamba2 import Mamba2
 from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
 from denots.backbones.neural_rde import NeuralRDE, NeuralRDEConfig
-from denots.backbones.mamba2 import Mamba2
 from denots.backbones.recurrent import GRU, RNN
 from denots.backbones.roformer import RoFormer
 from denots.backbones.tempformer import TempFormer

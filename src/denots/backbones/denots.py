@@ -3,18 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
 import torch
 from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
-from denots.backbones.checks import check_at_least_one, check_choice
 from denots.backbones.embedding import ChannelEmbedding, ChannelMoments, fold, fold_presence
 from denots.backbones.intake import Intake, TimeChannel
+from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.data.transforms import append_presence, fill_with_zeros
-from denots.errors import InvalidOption
 from denots.fields import FIELDS
 from denots.ode.input_map import InputMap
 from denots.ode.solve import Backend, solve
@@ -80,7 +78,8 @@ class DeNOTS(Backbone):
 
     def __init__(self, config: DeNOTSConfig, channels: int, static_size: int = 0) -> None:
         super().__init__()
-        _check(config)
+        check_options(config)
+        lookup(PATHS, config.path, "path")
         self.config, self.state_size = config, config.state_size
         time: TimeChannel = "differences" if config.time_differences else "none"
         self.intake = Intake(channels, static_size, time=time, presence=config.presence)
@@ -146,14 +145,3 @@ class DeNOTS(Backbone):
         if self.from_static is not None:
             h0 = h0 + linear_rows(inputs.static, self.from_static.weight, self.from_static.bias)
         return h0
-
-
-def _check(config: DeNOTSConfig) -> None:
-    check_at_least_one(config, "state_size", "inflate", "max_steps")
-    for name in ("depth", "tolerance"):
-        if not (np.isfinite(getattr(config, name)) and getattr(config, name) > 0):
-            raise InvalidOption(f"{name} must be a positive number; got {getattr(config, name)}.")
-    lookup(PATHS, config.path, "path")
-    check_choice(config, "normalise", "fixed", "batch")
-    check_choice(config, "holes", "bridge", "zero")
-    check_choice(config, "initial", "zero", "first")

@@ -9,9 +9,9 @@ from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
-from denots.backbones.checks import check_at_least_one, check_choice
 from denots.backbones.embedding import ChannelEmbedding, fold_presence
 from denots.backbones.intake import Intake
+from denots.backbones.options import check_options
 from denots.backbones.rows import Holes, Rows, Timeline
 from denots.data.series import SeriesSet
 from denots.ode.input_map import InputMap
@@ -39,9 +39,7 @@ class DiscreteBackbone(Backbone):
 
     def __init__(self, config: DiscreteConfig, channels: int, static_size: int) -> None:
         super().__init__()
-        check_at_least_one(config, "state_size", "inflate")
-        check_choice(config, "normalise", "fixed", "batch")
-        check_choice(config, "holes", "bridge", "zero")
+        check_options(config)
         self.state_size, self.holes = config.state_size, config.holes
         self.intake = Intake(
             channels, static_size, time="differences" if config.time_differences else "none", presence=config.presence

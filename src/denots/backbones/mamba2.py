@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from denots.backbones.checks import check_at_least_one, check_choice
 from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig
 from denots.backbones.positions import Positions, Scale, waves
 from denots.backbones.rows import Rows, Timeline, take
@@ -33,8 +32,6 @@ class Mamba2(DiscreteBackbone):
 
     def __init__(self, config: Mamba2Config, channels: int, static_size: int = 0) -> None:
         super().__init__(config, channels, static_size)
-        check_at_least_one(config, "layers")
-        check_choice(config, "positions", "time", "index")
         if config.state_size % 4:
             raise InvalidOption(f"state_size must be a multiple of 4; got {config.state_size}.")
         self.positions = Positions(config.positions)

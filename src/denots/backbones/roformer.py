@@ -6,7 +6,6 @@ from typing import Literal
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from denots.backbones.checks import check_choice
 from denots.backbones.positions import angles, rotate
 from denots.backbones.transformer import HEADS, Transformer, TransformerConfig
 
@@ -26,7 +25,6 @@ class RoFormer(Transformer):
     Config = RoFormerConfig
 
     def __init__(self, config: RoFormerConfig, channels: int, static_size: int = 0) -> None:
-        check_choice(config, "rotary", "attention", "embedding")
         super().__init__(config, channels, static_size, "time" if config.rotary == "attention" else "index")
         self.rotary = config.rotary
 

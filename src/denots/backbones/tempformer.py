@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from denots.backbones.checks import check_choice
 from denots.backbones.positions import Scale, waves
 from denots.backbones.transformer import Transformer, TransformerConfig
 
@@ -23,7 +22,6 @@ class TempFormer(Transformer):
     Config = TempFormerConfig
 
     def __init__(self, config: TempFormerConfig, channels: int, static_size: int = 0) -> None:
-        check_choice(config, "positions", "time", "index")
         super().__init__(config, channels, static_size, config.positions)
 
     def place(self, tokens: Float[Tensor, "B T H"], positions: Float64[Tensor, "B T"]) -> Float[Tensor, "B T H"]:

@@ -8,7 +8,6 @@ from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear, scaled_dot_product_attention
 
-from denots.backbones.checks import check_at_least_one
 from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig
 from denots.backbones.positions import Positions, Scale, rotate
 from denots.backbones.rows import Rows, Timeline
@@ -38,7 +37,6 @@ class Transformer(DiscreteBackbone):
 
     def __init__(self, config: TransformerConfig, channels: int, static_size: int, scale: Scale) -> None:
         super().__init__(config, channels, static_size)
-        check_at_least_one(config, "layers")
         size = config.state_size
         if size % (2 * HEADS):
             raise InvalidOption(f"state_size must be a multiple of {2 * HEADS} for {HEADS} heads; got {size}.")
