@@ -102,8 +102,9 @@ def test_gradients_are_finite_differences_and_reach_every_parameter(name: str, o
             for p, move in zip(model.parameters(), moves, strict=True):
                 p.add_(move, alpha=step)
             ends.append(float(loss()))
-    # Steps are chosen anew for the moved weights and ReLU has kinks: the difference itself is not exact.
-    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-2, abs=0.05)
+    # Across a kink of ReLU the gradient is less exact than the state: beside its length, not this share of it.
+    length = sum(float(p.grad.square().sum()) for p in model.parameters()) ** 0.5
+    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-4, abs=1e-2 * length)
 
 
 @every_system

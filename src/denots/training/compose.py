@@ -31,6 +31,7 @@ class Published:
     clock: str = "index"
     static: bool = False
     beyond: str = "hold"
+    encoder: str = "dopri5"
     encode_to: str = "first"
     transformer_layers: int = 1
     mamba_layers: int = 1
