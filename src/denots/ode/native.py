@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from denots import kernels
+from denots.fields.autonomous import AutonomousField
 from denots.fields.cde import ControlledField
 from denots.fields.field import VectorField
 from denots.fields.gru import AntiFeedbackGRU, NoFeedbackGRU, SyncFeedbackGRU
@@ -28,6 +29,7 @@ FIELDS: dict[type[VectorField], int] = {
     AntiFeedbackGRU: 2,
     TanhField: 3,
     ReLUField: 4,
+    AutonomousField: 4,
     ControlledField: 5,
 }
 MAX_STATES = 512
