@@ -39,11 +39,14 @@ class FieldCase {
     copy(random, bias_out_, wide_.bias_out, 0.5);
     h_.resize(static_cast<std::size_t>(stages * lanes)), x_ = cotangent_ = h_;
     for (int i = 0; i < stages * lanes; ++i) {
-      for (std::int64_t row = 0; row < states; ++row) {
-        h_[i].push_back(static_cast<Real>(random.symmetric(1.5)));
-        cotangent_[i].push_back(static_cast<Real>(random.symmetric()));
-      }
-      for (std::int64_t c = 0; c < channels; ++c) x_[i].push_back(static_cast<Real>(random.symmetric(2.0)));
+      do {
+        h_[i].clear(), x_[i].clear(), cotangent_[i].clear();
+        for (std::int64_t row = 0; row < states; ++row) {
+          h_[i].push_back(static_cast<Real>(random.symmetric(1.5)));
+          cotangent_[i].push_back(static_cast<Real>(random.symmetric()));
+        }
+        for (std::int64_t c = 0; c < channels; ++c) x_[i].push_back(static_cast<Real>(random.symmetric(2.0)));
+      } while (wide_.near_kink(h_[i], x_[i]));
     }
   }
 

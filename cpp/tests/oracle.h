@@ -39,6 +39,16 @@ struct FieldWeights {
     return kind >= Field::mlp_tanh ? mlp_slope(h, x) : gru_slope(h, x);
   }
 
+  // Whether a ReLU is about to switch, where central differences mean nothing.
+  bool near_kink(const WideVector& h, const WideVector& x) const {
+    if (kind != Field::mlp_relu && kind != Field::cde) return false;
+    WideVector hidden = affine(weight_hh, bias_hh, h);
+    const WideVector u = kind == Field::cde ? WideVector(hidden.size()) : affine(weight_in, bias, x);
+    for (std::size_t i = 0; i < hidden.size(); ++i)
+      if (std::fabs(hidden[i] + u[i]) < 1e-3L) return true;
+    return false;
+  }
+
   WideVector gru_slope(const WideVector& h, const WideVector& x) const {
     const std::int64_t H = states;
     WideVector shown = h, out(H);
