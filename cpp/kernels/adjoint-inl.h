@@ -1,7 +1,8 @@
 // The reverse sweep: from the gradient of the states found to that of everything that led to
 // them, through the accepted steps, with step sizes as constants.
 //
-// A step is replayed from its recorded state, so that only (t, dt, h) of each step are kept.
+// The stages of a step come from the tape or, where it has none, are replayed from (t, dt, h); they are the
+// same to the last bit.
 // With l the cotangent of the new state, k' that of the slopes and g_s that of the inputs of
 // the stages:  k'_s = dt (b_s l + sum over later stages j of a_js g_j),  g_s = J_s^T k'_s,
 // and the cotangent of the old state is l + sum g_s. The last stage is the first one of the
@@ -55,6 +56,7 @@ class Reverse {
     sums_ = arena.take<Real>(field.sum_rows() * lanes);
     scratch_ = arena.take<Real>(field.scratch_size());
     to_signal_ = arena.take<Real>(round_up(problem.channels, 8) * lanes);
+    none_ = arena.take<Real>(kept_numbers(field, inner_));
     lane_ = arena.take<ReverseLane>(lanes);
   }
 
@@ -67,6 +69,7 @@ class Reverse {
     for (std::int64_t i = 0; i < field_.drive_rows() * lanes; ++i) bias_[i] = 0;
     for (std::int64_t i = 0; i < field_.sum_rows() * lanes; ++i) sums_[i] = 0;
     for (std::int64_t i = 0; i < stride_; ++i) zero_[i] = 0;
+    for (std::int64_t i = 0; i < kept_numbers(field_, inner_); ++i) none_[i] = 0;
     for (int l = 0; l < lanes; ++l) lane_[l] = {};
     while (refill()) step_back(sums);
     const std::int64_t own = field_.drive_rows();
@@ -195,7 +198,7 @@ class Reverse {
       read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.chunk->knot[lane.at], stages, time, x_ + l,
                                             signal_stride_);
     }
-    for (int s = 0; s < stages; ++s) {
+    for (int s = fetch_stages(stages) ? stages : 0; s < stages; ++s) {
       if (s > 0) combine(scheme_.input[s], field_.padded, dt, y_, k_, stride_, y_ + s * stride_);
       field_.slope(y_ + s * stride_, x_ + s * signal_stride_, bias_, k_ + s * stride_,
                    kept_ + s * kept_stride_);
@@ -217,6 +220,24 @@ class Reverse {
 
   double time_of(const ReverseLane& lane, int s) const {
     return stage_time(lane.t, lane.dt, scheme_.nodes[s], asked(lane, p_.queries - 1));
+  }
+
+  // False where stages of some lane were not kept. Idle lanes get zeros.
+  bool fetch_stages(int stages) {
+    const Real* from[lanes];
+    bool all = stages == inner_;
+    for (int l = 0; l < lanes; ++l) {
+      from[l] = none_;
+      if (!lane_[l].busy) continue;
+      all &= lane_[l].chunk->kept > 0;
+      from[l] = lane_[l].chunk->template stages<Real>(lane_[l].at);
+    }
+    if (!all) return false;
+    const std::int64_t rows = inner_ * field_.kept_rows();
+    rows_to_lanes(rows, [&from](int l) { return from[l]; }, kept_);
+    rows_to_lanes((inner_ - 1) * field_.padded, [&from, rows](int l) { return from[l] + rows; },
+                  y_ + stride_);
+    return true;
   }
 
   // The slope at the end of the last step matters to queries inside that step. Lanes without such a
@@ -271,7 +292,7 @@ class Reverse {
   const int inner_;
   const std::int64_t stride_, kept_stride_, signal_stride_;
   Real *y_, *k_, *g_, *tail_, *dense_, *cotangent_, *zero_, *kept_, *x_, *bias_, *sums_, *scratch_,
-      *to_signal_;
+      *to_signal_, *none_;
   ReverseLane* lane_;
   TapeChunk* const* tape_ = nullptr;
   const Gradient<Real>* gradient_ = nullptr;

@@ -19,11 +19,11 @@ constexpr std::int64_t padded_size(std::int64_t states) {
 constexpr int square_of(float) { return 8; }
 constexpr int square_of(double) { return 4; }
 
-DENOTS_INLINE void transpose_square(const float* from, std::int64_t from_stride, float* to,
-                                    std::int64_t to_stride) {
-  __m256 a[8], b[8];
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_ps(from + i * from_stride);
+using Square32 = __m256[8];
+using Square64 = __m256d[4];
+
+DENOTS_INLINE void turn(Square32& a) {
+  __m256 b[8];
 #pragma GCC unroll 4
   for (int i = 0; i < 8; i += 2) {
     b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
@@ -38,16 +38,15 @@ DENOTS_INLINE void transpose_square(const float* from, std::int64_t from_stride,
     }
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    _mm256_storeu_ps(to + i * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
-    _mm256_storeu_ps(to + (i + 4) * to_stride, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+    b[i] = _mm256_permute2f128_ps(a[i], a[i + 4], 0x20);
+    b[i + 4] = _mm256_permute2f128_ps(a[i], a[i + 4], 0x31);
   }
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) a[i] = b[i];
 }
 
-DENOTS_INLINE void transpose_square(const double* from, std::int64_t from_stride, double* to,
-                                    std::int64_t to_stride) {
-  __m256d a[4], b[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) a[i] = _mm256_loadu_pd(from + i * from_stride);
+DENOTS_INLINE void turn(Square64& a) {
+  __m256d b[4];
 #pragma GCC unroll 2
   for (int i = 0; i < 4; i += 2) {
     b[i] = _mm256_unpacklo_pd(a[i], a[i + 1]);
@@ -55,27 +54,66 @@ DENOTS_INLINE void transpose_square(const double* from, std::int64_t from_stride
   }
 #pragma GCC unroll 2
   for (int i = 0; i < 2; ++i) {
-    _mm256_storeu_pd(to + i * to_stride, _mm256_permute2f128_pd(b[i], b[i + 2], 0x20));
-    _mm256_storeu_pd(to + (i + 2) * to_stride, _mm256_permute2f128_pd(b[i], b[i + 2], 0x31));
+    a[i] = _mm256_permute2f128_pd(b[i], b[i + 2], 0x20);
+    a[i + 2] = _mm256_permute2f128_pd(b[i], b[i + 2], 0x31);
   }
+}
+
+// Transposes a square whose rows begin at from(i), into rows that begin at to(i).
+template <class From, class To>
+DENOTS_INLINE void transpose_square(float, From from, To to) {
+  Square32 a;
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_ps(from(i));
+  turn(a);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) _mm256_storeu_ps(to(i), a[i]);
+}
+
+template <class From, class To>
+DENOTS_INLINE void transpose_square(double, From from, To to) {
+  Square64 a;
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) a[i] = _mm256_loadu_pd(from(i));
+  turn(a);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) _mm256_storeu_pd(to(i), a[i]);
 }
 #else
 constexpr int square_of(float) { return 1; }
 constexpr int square_of(double) { return 1; }
 
-template <class Real>
-DENOTS_INLINE void transpose_square(const Real* from, std::int64_t, Real* to, std::int64_t) {
-  *to = *from;
+template <class Real, class From, class To>
+DENOTS_INLINE void transpose_square(Real, From from, To to) {
+  *to(0) = *from(0);
 }
 #endif
+
+// [size][lane] to and from one row for each lane, which begins at row(lane); size is a multiple of the lanes.
+template <class Real, class Row>
+DENOTS_INLINE void lanes_to_rows(std::int64_t size, const Real* from, Row row) {
+  constexpr int lanes = Simd<Real>::lanes, square = square_of(Real{});
+  for (std::int64_t at = 0; at < size; at += square)
+    for (int lane = 0; lane < lanes; lane += square)
+      transpose_square(
+          Real{}, [=](int i) { return from + (at + i) * lanes + lane; },
+          [=](int i) { return row(lane + i) + at; });
+}
+
+template <class Real, class Row>
+DENOTS_INLINE void rows_to_lanes(std::int64_t size, Row row, Real* to) {
+  constexpr int lanes = Simd<Real>::lanes, square = square_of(Real{});
+  for (std::int64_t at = 0; at < size; at += square)
+    for (int lane = 0; lane < lanes; lane += square)
+      transpose_square(
+          Real{}, [=](int i) { return row(lane + i) + at; },
+          [=](int i) { return to + (at + i) * lanes + lane; });
+}
 
 // [size][lanes] -> [lanes][size], size a multiple of the lanes.
 template <class Real>
 DENOTS_INLINE void transpose_lanes(std::int64_t size, const Real* from, Real* to) {
-  constexpr int lanes = Simd<Real>::lanes, square = square_of(Real{});
-  for (std::int64_t row = 0; row < size; row += square)
-    for (int lane = 0; lane < lanes; lane += square)
-      transpose_square(from + row * lanes + lane, lanes, to + lane * size + row, size);
+  lanes_to_rows(size, from, [=](int lane) { return to + lane * size; });
 }
 
 // R rows by M vectors of sums[row][column] += sum over stages and lanes of

@@ -4,6 +4,7 @@
 
 #include "denots/kernels.h"
 #include "denots/solve.h"
+#include "gemm-inl.h"
 #include "path-inl.h"
 #include "rk-inl.h"
 #include "vec-inl.h"
@@ -23,6 +24,13 @@ struct Lane {
   TapeChunk* chunk;
 };
 
+// Of the `inner` stages that a reverse sweep goes through, a tape keeps what `slope` kept, and the inputs of
+// all but the first, whose input is the state.
+template <class FieldKernel>
+std::int64_t kept_numbers(const FieldKernel& field, int inner) {
+  return inner * field.kept_rows() + (inner - 1) * field.padded;
+}
+
 template <class FieldKernel>
 class Forward {
  public:
@@ -32,13 +40,18 @@ class Forward {
   static constexpr int lanes = Simd<Real>::lanes;
 
   Forward(const Problem<Real>& problem, const FieldKernel& field, Arena& arena)
-      : p_(problem), field_(field), scheme_(problem.method), stride_(field.padded * lanes) {
+      : p_(problem),
+        field_(field),
+        scheme_(problem.method),
+        stride_(field.padded * lanes),
+        kept_stride_(field.kept_rows() * lanes) {
     h_ = arena.take<Real>(stride_);
-    y_ = arena.take<Real>(stride_);
+    inputs_ = arena.take<Real>(scheme_.stages * stride_);
     k_ = arena.take<Real>(scheme_.stages * stride_);
     x_ = arena.take<Real>(scheme_.stages * signal_stride());
     bias_ = arena.take<Real>(field.drive_rows() * lanes);
-    kept_ = arena.take<Real>(field.kept_rows() * lanes);
+    kept_ = arena.take<Real>(scheme_.stages * kept_stride_);
+    nowhere_ = arena.take<Real>(kept_numbers(field, scheme_.stages - 1));
     lane_ = arena.take<Lane>(lanes);
     const int last = scheme_.stages - 1;
     last_signal_ = last > 2 && scheme_.nodes[last] == scheme_.nodes[last - 1] ? last - 1 : last;
@@ -46,6 +59,8 @@ class Forward {
 
   void run(const Trajectory<Real>& found, Queue* queue, const TapeWriter* tape) {
     found_ = &found, queue_ = queue, tape_ = tape;
+    keeps_ = tape != nullptr && tape->keeps;
+    y_ = inputs_ + (keeps_ ? scheme_.stages - 1 : 0) * stride_;
     for (std::int64_t i = 0; i < stride_; ++i) h_[i] = k_[i] = 0;
     for (std::int64_t i = 0; i < scheme_.stages * signal_stride(); ++i) x_[i] = 0;
     for (std::int64_t i = 0; i < field_.drive_rows() * lanes; ++i) bias_[i] = 0;
@@ -134,10 +149,11 @@ class Forward {
     const V width = load(step);
     read_signals();
     for (int s = 1; s < scheme_.stages; ++s) {
-      combine(scheme_.input[s], field_.padded, width, h_, k_, stride_, y_);
-      if (starting && s == 2) move_to_trial();
-      field_.slope(y_, x_ + (s < last_signal_ ? s : last_signal_) * signal_stride(), bias_, k_ + s * stride_,
-                   kept_);
+      Real* const y = inputs_ + (keeps_ ? s : 0) * stride_;
+      combine(scheme_.input[s], field_.padded, width, h_, k_, stride_, y);
+      if (starting && s == 2) move_to_trial(y);
+      field_.slope(y, x_ + (s < last_signal_ ? s : last_signal_) * signal_stride(), bias_, k_ + s * stride_,
+                   kept_ + (keeps_ ? s : 0) * kept_stride_);
       if (starting && s == 1) choose_trial();
     }
     const V squares = squared_error(scheme_.error, p_.states, width, p_.rtol, p_.atol, h_, y_, k_, stride_);
@@ -172,7 +188,7 @@ class Forward {
     }
   }
 
-  void move_to_trial() {
+  void move_to_trial(Real* y) {
     for (int l = 0; l < lanes; ++l) {
       Lane& lane = lane_[l];
       if (lane.phase != Phase::starting) continue;
@@ -180,7 +196,7 @@ class Forward {
       const double time = stage_time(lane.t, lane.trial, 1.0, lane.end);
       read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.knot, 1, &time,
                                             x_ + 2 * signal_stride() + l, signal_stride());
-      for (std::int64_t at = l; at < stride_; at += lanes) y_[at] = h_[at] + trial * k_[stride_ + at];
+      for (std::int64_t at = l; at < stride_; at += lanes) y[at] = h_[at] + trial * k_[stride_ + at];
     }
   }
 
@@ -199,6 +215,8 @@ class Forward {
       const Real change = lane_norm(p_.states, k + stride_, k, h_ + l, p_.rtol, p_.atol);
       lane.dt = static_cast<double>(first_step(static_cast<Real>(lane.trial), speed, change, scheme_.order));
       for (std::int64_t at = l; at < stride_; at += lanes) k_[at] = k_[stride_ + at];
+      if (keeps_)
+        for (std::int64_t at = l; at < kept_stride_; at += lanes) kept_[at] = kept_[kept_stride_ + at];
       lane.phase = Phase::stepping;
     }
   }
@@ -211,6 +229,7 @@ class Forward {
     for (int l = 0; l < lanes; ++l) {
       accepted[l] = 0;
       over[l] = false;
+      stages_[l] = nowhere_;
       if (lane_[l].phase != Phase::stepping) continue;
       lane_[l].evaluations += scheme_.stages - 1;
       const Real error = root(sum[l] / static_cast<Real>(p_.states));
@@ -227,6 +246,7 @@ class Forward {
       }
     }
     const I mask = *reinterpret_cast<const I*>(accepted);
+    if (keeps_) keep_stages(mask);
     const Real* fresh = k_ + (scheme_.stages - 1) * stride_;
     for (std::int64_t at = 0; at < stride_; at += lanes) {
       store(h_ + at, mask ? load(y_ + at) : load(h_ + at));
@@ -234,6 +254,22 @@ class Forward {
     }
     for (int l = 0; l < lanes; ++l)
       if (over[l]) finish(l, lane_[l].last ? Status::ok : Status::max_steps);
+  }
+
+  // Writes the stages of accepted steps to the tape. The last one is the first of the next step.
+  __attribute__((noinline)) void keep_stages(I mask) {
+    const int inner = scheme_.stages - 1;
+    const std::int64_t rows = inner * field_.kept_rows();
+    bool room = false;
+    for (int l = 0; l < lanes; ++l) room |= stages_[l] != nowhere_;
+    if (room) {
+      lanes_to_rows(rows, kept_, [this](int l) { return stages_[l]; });
+      lanes_to_rows((inner - 1) * field_.padded, inputs_ + stride_,
+                    [this, rows](int l) { return stages_[l] + rows; });
+    }
+    const Real* last = kept_ + inner * kept_stride_;
+    for (std::int64_t at = 0; at < kept_stride_; at += lanes)
+      store(kept_ + at, mask ? load(last + at) : load(kept_ + at));
   }
 
   // Whether the series ends here; its lane must first take over the new state.
@@ -282,6 +318,7 @@ class Forward {
     lane.chunk->knot[at] = lane.knot;
     Real* const state = lane.chunk->template state<Real>(at, p_.states);
     for (std::int64_t row = 0; row < p_.states; ++row) state[row] = h_[row * lanes + l];
+    if (lane.chunk->kept > 0) stages_[l] = lane.chunk->template stages<Real>(at);
   }
 
   Real* answer(const Lane& lane) const {
@@ -310,9 +347,14 @@ class Forward {
   const Problem<Real>& p_;
   const FieldKernel& field_;
   const Scheme<Real> scheme_;
-  const std::int64_t stride_;
-  int last_signal_;  // the last stages may be at one time, for which the signal is read once
-  Real *h_, *y_, *k_, *x_, *bias_, *kept_;  // [row][lane]; k_ and x_ are [stage][row][lane]
+  const std::int64_t stride_, kept_stride_;
+  int last_signal_;     // the last stages may be at one time, for which the signal is read once
+  bool keeps_ = false;  // else inputs_ and kept_ hold one stage only, the latest
+  // [row][lane]; inputs_, k_, x_ and kept_ are [stage][row][lane]; y_ is the last stage of inputs_, the new
+  // state
+  Real *h_, *inputs_, *y_ = nullptr, *k_, *x_, *bias_, *kept_;
+  Real* nowhere_;        // where stages go that the tape does not want
+  Real* stages_[lanes];  // where those of this round go
   Lane* lane_;
   const Trajectory<Real>* found_ = nullptr;
   Queue* queue_ = nullptr;

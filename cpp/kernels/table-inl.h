@@ -14,6 +14,13 @@ template <class FieldKernel>
 struct Entry {
   using Real = typename FieldKernel::Real;
 
+  // Stages of few states are computed in no more time than it takes to write and to read them.
+  static std::int64_t kept_size(const Problem<Real>& p) {
+    constexpr std::int64_t few_states = 32;
+    Arena none(nullptr);
+    return p.states > few_states ? kept_numbers(FieldKernel(p, none), p.method.stages - 1) : 0;
+  }
+
   static std::size_t packed_size(const Problem<Real>& p) {
     Arena arena(nullptr);
     FieldKernel(p, arena);
@@ -72,6 +79,7 @@ struct Entry {
     return {FieldKernel::lanes,
             &packed_size,
             &pack,
+            &kept_size,
             &sweep_size<Forward<FieldKernel>>,
             &forward,
             &sweep_size<Reverse<FieldKernel>>,

@@ -149,14 +149,16 @@ class BoundProblem {
   }
 
   std::unique_ptr<Tape> solve(Cube<Real> states, Integers status, Integers evaluations, Integers accepted,
-                              Integers rejected, Vector<double> reached, bool record, int threads) const {
+                              Integers rejected, Vector<double> reached, bool record, std::size_t tape_budget,
+                              int threads) const {
     const std::int64_t n = problem.series;
     expect(states, "states", {n, problem.queries, problem.states});
     for (const Integers* counts : {&status, &evaluations, &accepted, &rejected})
       expect(*counts, "counts", {n});
     expect(reached, "reached", {n});
     std::unique_ptr<Tape> tape;
-    if (record) tape = std::make_unique<Tape>(n, static_cast<std::size_t>(problem.states) * sizeof(Real));
+    if (record)
+      tape = std::make_unique<Tape>(n, static_cast<std::size_t>(problem.states) * sizeof(Real), tape_budget);
     nb::gil_scoped_release release;
     denots::solve<Real>(
         problem,
@@ -230,7 +232,7 @@ void bind_solver(nb::module_& m, const char* name) {
            "weight_out"_a.noconvert(), "bias_out"_a.noconvert())
       .def("solve", &P::solve, nb::kw_only(), "states"_a.noconvert(), "status"_a.noconvert(),
            "evaluations"_a.noconvert(), "accepted"_a.noconvert(), "rejected"_a.noconvert(),
-           "reached"_a.noconvert(), "record"_a, "threads"_a)
+           "reached"_a.noconvert(), "record"_a, "tape_budget"_a, "threads"_a)
       .def("pull_back", &P::pull_back, nb::kw_only(), "tape"_a, "states"_a.noconvert(),
            "status"_a.noconvert(), "accepted"_a.noconvert(), "weight_hh"_a.noconvert(),
            "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert(),

@@ -98,7 +98,7 @@ void solve(const Problem<Real>& p, const Trajectory<Real>& found, Tape* tape, in
   const std::vector<std::int64_t> order = longest_first(p);
   Queue queue{order.data(), p.series, 0, false};
   TapeWriter writer{};
-  if (tape != nullptr) writer = tape->writer();
+  if (tape != nullptr) writer = tape->writer(kernels.kept_size(p), sizeof(Real));
   const std::int64_t workers =
       std::min<std::int64_t>(threads, (p.series + kernels.lanes - 1) / kernels.lanes);
   const std::size_t each = whole_lines(kernels.forward_size(p));

@@ -10,7 +10,10 @@ namespace denots {
 namespace {
 
 constexpr std::size_t slab_bytes = std::size_t{1} << 20;
-constexpr std::size_t kept_slabs = 64;
+constexpr std::size_t kept_slabs = 192;
+constexpr std::size_t line = 64;
+
+void* allocate_lines(std::size_t bytes) { return std::aligned_alloc(line, bytes); }
 
 // Fresh pages cost more than what is written to them, so slabs go from one solve to the next.
 // The lock is only ever tried: a forked child may inherit it locked, and must not hang.
@@ -23,7 +26,7 @@ class SlabPool {
       free_.pop_back();
       return slab;
     }
-    return std::malloc(slab_bytes);
+    return allocate_lines(slab_bytes);
   }
 
   void give(void* slab) {
@@ -49,27 +52,34 @@ SlabPool& pool() {
 struct Tape::Impl {
   std::mutex mutex;
   std::vector<void*> slabs, large;
-  std::size_t chunk_bytes = 0, left = 0;
+  std::size_t state_bytes = 0, stage_bytes = 0, budget = 0, large_bytes = 0, left = 0;
+  std::int64_t kept = 0;
   char* next = nullptr;
   std::vector<TapeChunk*> last;
 
   TapeChunk* extend(TapeChunk* previous) {
     const std::lock_guard<std::mutex> lock(mutex);
-    void* memory = chunk_bytes > slab_bytes ? take_large() : take_small();
+    const std::size_t wanted = TapeChunk::capacity * stage_bytes;
+    const bool keeps = wanted > 0 && wanted <= budget;
+    if (keeps) budget -= wanted;
+    const std::size_t rows = TapeChunk::capacity * state_bytes + (keeps ? wanted : 0);
+    void* memory = take((sizeof(TapeChunk) + rows + line - 1) / line * line);
     if (memory == nullptr) return nullptr;
-    return new (memory) TapeChunk{previous, 0, {}, {}, {}};
+    return new (memory) TapeChunk{previous, 0, keeps ? kept : 0, {}, {}, {}};
   }
 
-  void* take_large() {
-    large.push_back(nullptr);  // first, because it may throw
-    large.back() = std::malloc(chunk_bytes);
-    if (large.back() != nullptr) return large.back();
-    large.pop_back();
-    return nullptr;
-  }
-
-  void* take_small() {
-    if (left < chunk_bytes) {
+  void* take(std::size_t bytes) {
+    if (bytes > slab_bytes) {
+      large.push_back(nullptr);  // first, because it may throw
+      large.back() = allocate_lines(bytes);
+      if (large.back() == nullptr) {
+        large.pop_back();
+        return nullptr;
+      }
+      large_bytes += bytes;
+      return large.back();
+    }
+    if (left < bytes) {
       slabs.push_back(nullptr);
       void* slab = slabs.back() = pool().take();
       if (slab == nullptr) {
@@ -80,16 +90,15 @@ struct Tape::Impl {
       left = slab_bytes;
     }
     void* memory = next;
-    next += chunk_bytes;
-    left -= chunk_bytes;
+    next += bytes;
+    left -= bytes;
     return memory;
   }
 };
 
-Tape::Tape(std::int64_t series, std::size_t state_bytes) : impl_(new Impl) {
-  constexpr std::size_t line = 64;
-  const std::size_t bytes = sizeof(TapeChunk) + TapeChunk::capacity * state_bytes;
-  impl_->chunk_bytes = (bytes + line - 1) / line * line;
+Tape::Tape(std::int64_t series, std::size_t state_bytes, std::size_t budget) : impl_(new Impl) {
+  impl_->state_bytes = state_bytes;
+  impl_->budget = budget;
   impl_->last.assign(static_cast<std::size_t>(series), nullptr);
 }
 
@@ -99,7 +108,9 @@ Tape::~Tape() {
   delete impl_;
 }
 
-TapeWriter Tape::writer() {
+TapeWriter Tape::writer(std::int64_t kept, std::size_t number_bytes) {
+  impl_->kept = kept;
+  impl_->stage_bytes = static_cast<std::size_t>(kept) * number_bytes;
   const auto extend = [](void* owner, TapeChunk* previous) -> TapeChunk* {
     try {
       return static_cast<Impl*>(owner)->extend(previous);
@@ -107,15 +118,14 @@ TapeWriter Tape::writer() {
       return nullptr;
     }
   };
-  return {impl_, extend, impl_->last.data()};
+  const bool keeps = kept > 0 && TapeChunk::capacity * impl_->stage_bytes <= impl_->budget;
+  return {impl_, extend, impl_->last.data(), keeps};
 }
 
 TapeChunk* const* Tape::last() const { return impl_->last.data(); }
 
 std::int64_t Tape::series() const { return static_cast<std::int64_t>(impl_->last.size()); }
 
-std::size_t Tape::bytes() const {
-  return impl_->slabs.size() * slab_bytes + impl_->large.size() * impl_->chunk_bytes;
-}
+std::size_t Tape::bytes() const { return impl_->slabs.size() * slab_bytes + impl_->large_bytes; }
 
 }  // namespace denots

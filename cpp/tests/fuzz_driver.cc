@@ -259,6 +259,9 @@ void run_case(std::uint64_t seed, int forced_threads) {
     const Pulled<Real> gradient = pulled(c, found, cotangent, threads);
     expect(same_pulled(gradient, pulled(c, found, cotangent, threads == 1 ? 3 : 1)),
            "threads change no gradient");
+    for (const std::size_t budget : {std::size_t{0}, std::size_t{1} << 18})
+      expect(same_pulled(gradient, pulled(c, solved(c, true, threads, budget), cotangent, threads)),
+             "a tape with room for %zu bytes of stages changes no gradient", budget);
     if (fault == Fault::none || fault == Fault::few_steps)
       for (const std::vector<Real>* part : gradient.all())
         expect(all_finite(*part), "gradients of a sound problem are finite");

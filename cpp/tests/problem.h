@@ -96,7 +96,8 @@ struct Found {
 };
 
 template <class Real>
-Found<Real> solved(const Case<Real>& c, bool record, int threads) {
+Found<Real> solved(const Case<Real>& c, bool record, int threads,
+                   std::size_t tape_budget = std::size_t{1} << 26) {
   const auto n = static_cast<std::size_t>(c.series);
   Found<Real> found;
   found.states.assign(static_cast<std::size_t>(c.series * c.queries * c.states),
@@ -104,7 +105,8 @@ Found<Real> solved(const Case<Real>& c, bool record, int threads) {
   found.status.assign(n, -1), found.evaluations.assign(n, -1);
   found.accepted.assign(n, -1), found.rejected.assign(n, -1), found.reached.assign(n, untouched);
   if (record)
-    found.tape = std::make_unique<Tape>(c.series, static_cast<std::size_t>(c.states) * sizeof(Real));
+    found.tape =
+        std::make_unique<Tape>(c.series, static_cast<std::size_t>(c.states) * sizeof(Real), tape_budget);
   solve<Real>(c.view(),
               {found.states.data(), found.status.data(), found.evaluations.data(), found.accepted.data(),
                found.rejected.data(), found.reached.data()},

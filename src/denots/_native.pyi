@@ -56,6 +56,7 @@ class _Problem:
         rejected: IntArray,
         reached: FloatArray,
         record: bool,
+        tape_budget: int,
         threads: int,
     ) -> Tape | None: ...
     def pull_back(

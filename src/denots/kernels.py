@@ -11,6 +11,10 @@ from denots import _native
 from denots.errors import NativeUnavailable
 from denots.shapes import FloatArray, IntArray
 
+# Bytes for the stages of a recorded solve; what does not fit is computed again for the gradient,
+# with the same result to the last bit.
+TAPE_BUDGET = 128 * 2**20
+
 _SPLINES = {"natural_cubic": 0, "causal_hermite": 1, "linear": 2}
 _TARGETS = ("baseline", "avx2", "avx512")
 _PROBLEMS = {torch.float32: _native.Problem32, torch.float64: _native.Problem64}
@@ -68,7 +72,7 @@ def problem(dtype: torch.dtype, *, bias: Tensor, **others: Any) -> Any:
 def solve(problem: Any, *, record: bool, **found: Tensor) -> Any:
     """Fill the tensors `found`; returns the tape of accepted steps if it is to be recorded."""
     arrays = {name: tensor.numpy() for name, tensor in found.items()}
-    return problem.solve(**arrays, record=record, threads=torch.get_num_threads())
+    return problem.solve(**arrays, record=record, tape_budget=TAPE_BUDGET, threads=torch.get_num_threads())
 
 
 def pull_back(

@@ -23,6 +23,8 @@ struct Kernels {
   std::int64_t lanes;
   std::size_t (*packed_size)(const Problem<Real>& problem);
   void (*pack)(const Problem<Real>& problem, void* packed);
+  std::int64_t (*kept_size)(
+      const Problem<Real>& problem);  // numbers of the stages of a step; 0: not worth it
   std::size_t (*forward_size)(const Problem<Real>& problem);
   void (*forward)(const Problem<Real>& problem, const void* packed, const Trajectory<Real>& found,
                   Queue* queue, const TapeWriter* tape, void* memory);

@@ -1,4 +1,5 @@
-// The accepted steps of every series: where each began, how long it was, and the state there.
+// The accepted steps of every series: where each began, how long it was, and the state there; and,
+// while they fit a budget, the stages of each step, which else are computed again.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +7,24 @@
 
 namespace denots {
 
-// A few consecutive steps of one series; the state rows follow the struct in memory. Kernels of
-// several targets use it, so nothing of it may become a function of its own.
-struct TapeChunk {
+// A few consecutive steps of one series; rows of stages and of states follow the struct in memory.
+// Kernels of several targets use it, so nothing of it may become a function of its own.
+struct alignas(64) TapeChunk {
   static constexpr int capacity = 16;
   TapeChunk* previous;
   std::int64_t used;
+  std::int64_t kept;  // numbers of the stages of one step; 0 where there was no room for them
   double t[capacity], dt[capacity];
   std::int64_t knot[capacity];  // the last one not after t
 
   template <class Real>
   __attribute__((always_inline)) Real* state(std::int64_t step, std::int64_t states) {
-    return reinterpret_cast<Real*>(this + 1) + step * states;
+    return reinterpret_cast<Real*>(this + 1) + capacity * kept + step * states;
+  }
+
+  template <class Real>
+  __attribute__((always_inline)) Real* stages(std::int64_t step) {
+    return reinterpret_cast<Real*>(this + 1) + step * kept;
   }
 };
 
@@ -27,16 +34,19 @@ struct TapeWriter {
   void* owner;
   TapeChunk* (*extend)(void* owner, TapeChunk* previous);
   TapeChunk** last;  // [series]
+  bool keeps;        // whether chunks may have room for stages
 };
 
 class Tape {
  public:
-  Tape(std::int64_t series, std::size_t state_bytes);
+  // Stages may take `budget` bytes.
+  Tape(std::int64_t series, std::size_t state_bytes, std::size_t budget);
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  TapeWriter writer();
+  // For steps whose stages are `kept` numbers of `number_bytes` each.
+  TapeWriter writer(std::int64_t kept, std::size_t number_bytes);
   TapeChunk* const* last() const;
   std::int64_t series() const;
   std::size_t bytes() const;
