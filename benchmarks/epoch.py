@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="An epoch of training, and where its time goes.")
     parser.add_argument("--quick", action="store_true", help="32 batches of a small set, nothing stored")
     options = parser.parse_args(arguments)
-    size, batches = ((1024, 128, 1), 32) if options.quick else (None, 256)
+    size, batches = ((1024, 128, 2), 32) if options.quick else (None, 256)
     torch.set_num_threads(2)
     problem = read_problem(load("pendulum", size=size))
     model, train, val = prepare(problem)

@@ -115,7 +115,9 @@ class DeNOTS(Backbone):
             raise TypeError(f"DeNOTS reads what its own prepare() returns, not {type(inputs).__name__}.")
         path = inputs.path
         factor, offset = self.embedding.coefficients(inputs.moments)
-        drive = self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path)
+        drive = None
+        if not self.embedding.is_identity or self.config.holes == "zero":
+            drive = self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path)
         if at is not None:
             at = (at - inputs.start[:, None]) * (self.config.depth / self.intake.time_scale)
         solution = solve(

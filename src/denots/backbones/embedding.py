@@ -59,6 +59,11 @@ class ChannelEmbedding(nn.Module):
         self.weight = nn.Parameter(torch.empty(channels, width).uniform_(-1, 1)) if inflates else None
         self.bias = nn.Parameter(torch.empty(channels, width).uniform_(-1, 1)) if inflates else None
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether features are the channels themselves, so that there is nothing to fold."""
+        return self.gain is None and self.weight is None
+
     def coefficients(self, moments: ChannelMoments) -> tuple[Float[Tensor, "C E"], Float[Tensor, "C E"]]:
         """Factor and offset of every embedded feature; in training from the statistics of this batch."""
         reference = self.weight if self.weight is not None else self.gain

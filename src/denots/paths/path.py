@@ -66,9 +66,10 @@ class Path:
         picked = torch.from_numpy(knots)
         return replace(
             self,
-            times=self.times[picked],
-            values=self.values[picked],
-            slopes=self.slopes[picked],
+            # Copies whole rows, a multiple of the speed of indexing.
+            times=self.times.index_select(0, picked),
+            values=self.values.index_select(0, picked),
+            slopes=self.slopes.index_select(0, picked),
             offsets=torch.from_numpy(offsets),
             t0=self.t0[chosen],
             t1=self.t1[chosen],
