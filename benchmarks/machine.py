@@ -27,7 +27,7 @@ def describe() -> dict[str, Any]:
         "python": platform.python_version(),
         "kernel_target": kernels.target(),
         "versions": _versions(),
-        "commit": _commit(),
+        "commit": commit(),
     }
 
 
@@ -74,7 +74,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _commit() -> str:
+def commit() -> str:
     """The commit of the working tree; marked where tracked files outside `benchmarks` and `docs` differ from it."""
     try:
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=HERE, check=True, capture_output=True, text=True)

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine, results
-from benchmarks.agreement import NOT_WORSE_THAN, Difference, Disagreement, check_agreement, difference, exact
+from benchmarks.agreement import (
+    NOT_WORSE_THAN,
+    Difference,
+    Disagreement,
+    apart,
+    check_agreement,
+    difference,
+    exact,
+    rival,
+)
 from benchmarks.contenders import CONTENDERS, Contender, Outcome, contender
 from benchmarks.measure import Times, burst, choose_threads, peak_memory, wait_for_quiet, watched
 from benchmarks.tables import console, show_agreement, show_peak, show_workload
@@ -21,7 +30,6 @@ from benchmarks.workloads import QUICK, WORKLOADS, Workload
 
 VARIANTS = {"paper-trained", "diffrax-tuned"}  # other settings of a peer: measured on one workload, as a check
 VARIANTS_ON = "pendulum-10"
-RIVAL = "native-2"  # the one that all ratios refer to
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -33,13 +41,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--patience", type=float, default=60.0, help="seconds that a workload may wait for other programs to be quiet"
     )
+    parser.add_argument("--fresh", action="store_true", help="measure what is stored for this commit once more")
     parser.add_argument("--contenders", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore", message=".*searchsorted.*")
     chosen = options.only or (QUICK if options.quick else list(WORKLOADS))
+    if not (options.fresh or options.quick):
+        chosen = missing(chosen)
+    if not chosen:
+        console.print("all of it is stored for this commit; --fresh measures it once more")
+        return
     for measured in run(chosen, options.contenders, options.quick, options.patience):
         if not options.quick:
             store(measured)
+
+
+def missing(wanted: Sequence[str]) -> list[str]:
+    """Workloads that are not stored for the code of today; uncommitted code is always measured."""
+    commit = machine.commit()
+    stored = results.read(results.file_of_today()).get("solver", {}).get("workloads", {})
+    return [name for name in wanted if " " in commit or stored.get(name, {}).get("commit") != commit]
 
 
 def store(measured: dict[str, Any]) -> None:
@@ -63,8 +84,10 @@ def run(workloads: Sequence[str], names: Sequence[str], quick: bool, patience: f
     show_agreement(found["agreement"])
     found["workloads"] = {}
     for name in workloads:
-        chosen = [who for who in names if who not in VARIANTS or name == VARIANTS_ON]
-        found["workloads"][name] = measure(WORKLOADS[name](), chosen, found["fma_peak_gflops"], quick, patience)
+        workload = WORKLOADS[name]()
+        able = [who for who in names if contender(who).can_solve(workload)]
+        chosen = [who for who in able if who not in VARIANTS or name == VARIANTS_ON]
+        found["workloads"][name] = measure(workload, chosen, found["fma_peak_gflops"], quick, patience)
         show_workload(found["workloads"][name])
         found["load_average_after"] = machine.load_average()
         yield found
@@ -89,9 +112,11 @@ def measure(
             rows[name].update(forward=forward.summary(), gradient=gradient.summary())
     for name, row in rows.items():
         row["peak_megabytes"] = None if quick else peak_memory(workload.name, name, row["threads"])
-        derive(row, rows[RIVAL], workload, peak)
+        derive(row, rows[rival(rows)], workload, peak)
     return {
         "title": workload.title,
+        "rival": rival(rows),
+        "commit": machine.commit(),
         "series": len(workload.series),
         "median_points": float(np.median(workload.series.lengths)),
         "channels": workload.channels,
@@ -122,15 +147,13 @@ def describe(who: Contender, outcome: Outcome, truth: Outcome) -> dict[str, Any]
 
 def check_accuracy(rows: dict[str, dict[str, Any]], tolerance: float) -> None:
     """Nobody may be fast by being wrong: typical errors must be alike."""
-    own = rows[RIVAL]["error"]
+    first = rival(rows)
+    own = rows[first]["error"]
     for name, row in rows.items():
         for what in ("typical_state", "gradient"):
-            limit = NOT_WORSE_THAN * own[what] + tolerance
-            if "error" in row and (
-                row["error"][what] > limit or own[what] > NOT_WORSE_THAN * row["error"][what] + tolerance
-            ):
+            if "error" in row and apart(row["error"][what], own[what], tolerance):
                 raise Disagreement(
-                    f"{name} has an error of {row['error'][what]:.2g} ({what}), native-2 one of {own[what]:.2g}: "
+                    f"{name} has an error of {row['error'][what]:.2g} ({what}), {first} one of {own[what]:.2g}: "
                     f"more than a factor of {NOT_WORSE_THAN:g} apart, so they did not do the same work."
                 )
 

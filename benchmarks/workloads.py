@@ -10,9 +10,11 @@ from torch import Tensor
 from denots.data import SeriesSet
 from denots.data.transforms import Standardiser, append_time_differences, scale_clock
 from denots.datasets import load
-from denots.fields import AntiFeedbackGRU
+from denots.fields import AntiFeedbackGRU, ControlledField, VectorField
 from denots.paths import NaturalCubic, Path
 from denots.shapes import FloatArray
+
+KINDS: dict[str, type[VectorField]] = {"anti": AntiFeedbackGRU, "controlled": ControlledField}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +22,8 @@ class Workload:
     """One batch to solve from zero states, and the gradient of `(states * cotangent).sum()` to the weights.
 
     The series are standardised, and their clock runs in units of the median span. The field is
-    the GRU with anti-phase feedback; `weights` has the names and shapes of `torch.nn.GRUCell`.
+    the GRU with anti-phase feedback ("anti"; `weights` as in `torch.nn.GRUCell`), or the
+    "controlled" one, which reads the derivative of the path.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Workload:
     tolerance: float
     weights: dict[str, Tensor]
     cotangent: Tensor
+    kind: str = "anti"
 
     @property
     def states(self) -> int:
@@ -42,14 +46,14 @@ class Workload:
     @property
     def flops(self) -> int:
         """Of one evaluation of one series: the products with both weight matrices, and nothing else."""
-        return 2 * 3 * self.states * (self.states + self.channels)
+        return 2 * sum(weight.numel() for weight in self.weights.values() if weight.ndim == 2)
 
     def path(self, dtype: torch.dtype = torch.float32) -> Path:
         """The splines, on the stretched clock."""
         return NaturalCubic.fit(self.series, dtype).scale_time(self.depth)
 
-    def field(self, dtype: torch.dtype = torch.float32) -> AntiFeedbackGRU:
-        field = AntiFeedbackGRU(self.channels, self.states)
+    def field(self, dtype: torch.dtype = torch.float32) -> VectorField:
+        field = KINDS[self.kind](self.channels, self.states)
         field.load_state_dict(self.weights)
         return field.to(dtype)
 
@@ -67,6 +71,7 @@ def build(
     tolerance: float = 1e-3,
     states: int = 32,
     time_differences: bool = True,
+    kind: str = "anti",
 ) -> Workload:
     """Standardise the series, draw weights as torch does, and a cotangent."""
     clocked = scale_clock(series, 1 / float(np.median(series.spans)))
@@ -76,15 +81,10 @@ def build(
     clocked = replace(clocked, values=Standardiser.fit(values).apply(values).astype(np.float32))
     generator = torch.Generator().manual_seed(1)
     bound = states**-0.5
-    shapes = {
-        "weight_ih": (3 * states, len(clocked.channels)),
-        "weight_hh": (3 * states, states),
-        "bias_ih": (3 * states,),
-        "bias_hh": (3 * states,),
-    }
+    shapes = {key: weight.shape for key, weight in KINDS[kind](len(clocked.channels), states).named_parameters()}
     weights = {key: torch.empty(shape).uniform_(-bound, bound, generator=generator) for key, shape in shapes.items()}
     cotangent = torch.randn(len(series), states, generator=generator) / len(series)
-    return Workload(name, title, clocked, depth, tolerance, weights, cotangent)
+    return Workload(name, title, clocked, depth, tolerance, weights, cotangent, kind)
 
 
 def pendulum(n: int = 128) -> SeriesSet:
@@ -117,6 +117,16 @@ def smooth(n: int = 16, points: int = 40) -> SeriesSet:
     return _with_holes(times, values, rng, share=0.1)
 
 
+def gridded(n: int = 64, points: int = 100, fastest: float = 12.0) -> SeriesSet:
+    """Time and slow waves, all series on one grid and seen at both of its ends, as torchcde wants them."""
+    rng = np.random.default_rng(6)
+    t = np.concatenate([[0.0], np.cumsum(rng.uniform(0.5, 1.5, points - 1))]) / points
+    waves = [np.sin(t[:, None] * rng.uniform(fastest / 6, fastest, 2) + rng.uniform(0, 6, 2)) for _ in range(n)]
+    for table in waves:
+        table[1:-1][rng.uniform(size=(points - 2, 2)) < 0.3] = np.nan
+    return SeriesSet.from_arrays([t] * n, [np.column_stack([t, table]) for table in waves], start=0.0)
+
+
 def _with_holes(times: list[FloatArray], values: list[FloatArray], rng: np.random.Generator, share: float) -> SeriesSet:
     for table in values:
         hidden = rng.uniform(size=table.shape) < share
@@ -138,13 +148,17 @@ WORKLOADS: dict[str, Callable[[], Workload]] = {
     "wide": lambda: build("wide", "Wide series, 70 channels", wide(), depth=10),
     "states-64": _pendulum("states-64", "64 states", depth=10, states=64),
     "states-128": _pendulum("states-128", "128 states", depth=10, states=128),
+    "controlled": lambda: build(
+        "controlled", "Controlled field, one grid", gridded(), depth=1, time_differences=False, kind="controlled"
+    ),
     "tight": _pendulum("tight", "Tight tolerance, 1e-6", depth=10, tolerance=1e-6),
 }
 
 
-def agreement() -> Workload:
+def agreement(kind: str = "anti") -> Workload:
     """What every contender must solve alike before any is timed."""
-    return build("agreement", "Smooth series", smooth(), depth=3, tolerance=1e-4, time_differences=False)
+    series, depth = (gridded(16, 40), 1) if kind == "controlled" else (smooth(), 3)
+    return build("agreement", "Smooth series", series, depth=depth, tolerance=1e-4, time_differences=False, kind=kind)
 
 
 QUICK = ("pendulum-1", "pendulum-10")

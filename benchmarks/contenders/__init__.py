@@ -16,6 +16,7 @@ CONTENDERS: dict[str, str] = {
     "torchode": "benchmarks.contenders.torchode_splines:TorchodeSplines",
     "diffrax": "benchmarks.contenders.diffrax_jit:Diffrax",
     "diffrax-tuned": "benchmarks.contenders.diffrax_jit:DiffraxTuned",
+    "torchcde": "benchmarks.contenders.torchcde_splines:TorchCDE",
     "gru": "benchmarks.contenders.torch_gru:TorchGRU",
 }
 

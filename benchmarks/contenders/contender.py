@@ -33,6 +33,11 @@ class Contender(abc.ABC):
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
 
+    @classmethod
+    def can_solve(cls, workload: Workload) -> bool:
+        """Whether there is something to measure: most peers are written for the GRU alone."""
+        return workload.kind == "anti"
+
     def compile(self) -> float:
         """Seconds of compilation for exactly this workload, nothing executed; 0 where there is none."""
         return 0.0

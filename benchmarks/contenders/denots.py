@@ -10,6 +10,7 @@ from benchmarks.contenders.contender import TorchContender
 from benchmarks.workloads import Workload
 from denots import solve
 from denots.ode import Solution
+from denots.ode.native import unsupported
 
 
 class _Denots(TorchContender):
@@ -22,6 +23,13 @@ class _Denots(TorchContender):
         self.weights = dict(self.field.named_parameters())
         self.h0 = torch.zeros(len(self.path), workload.states)
         self.solution: Solution | None = None
+
+    @classmethod
+    def can_solve(cls, workload: Workload) -> bool:
+        if cls.backend == "reference":
+            return True
+        few = workload.first(1)
+        return unsupported(few.field(), few.path(), torch.zeros(1, few.states), "dopri5") is None
 
     def states(self) -> Tensor:
         tolerance = self.workload.tolerance

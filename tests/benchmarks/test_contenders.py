@@ -1,9 +1,11 @@
 """Contenders solve what they claim to solve; judged by scipy, by each other and by a plain GRU cell."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
-from benchmarks.agreement import difference, exact
+from benchmarks.agreement import apart, check_agreement, difference, exact
 from benchmarks.contenders import contender
 from benchmarks.workloads import Workload, agreement, build, smooth
 from scipy.integrate import solve_ivp
@@ -81,3 +83,32 @@ def test_a_wrong_solution_is_seen() -> None:
     right = exact(workload)
     wrong = exact(build("other", "other", smooth(3), depth=2, time_differences=False))
     assert difference(wrong, right).states > 100 * workload.tolerance
+
+
+def test_torchcde_reads_the_same_path_and_converges_to_the_same_states() -> None:
+    pytest.importorskip("torchcde")
+    workload = agreement("controlled")
+    truth, ours = exact(workload), workload.path()
+    theirs = contender("torchcde")(workload)
+    for t in (0.0, 0.1, 0.37, 1.0):
+        mine = ours.derivative(torch.full((len(ours),), t * float(ours.t1[0]), dtype=torch.float64))
+        torch.testing.assert_close(theirs.path.derivative(ours.t1[0].float() * t), mine, atol=1e-4, rtol=1e-4)
+    loose, tight = (
+        difference(contender("torchcde")(replace(workload, tolerance=tolerance)).outcome(), truth)
+        for tolerance in (1e-4, 1e-6)
+    )
+    assert tight.typical < 0.2 * loose.typical
+    assert tight.typical < 1e-3
+
+
+def test_agreement_covers_the_controlled_field() -> None:
+    pytest.importorskip("torchcde")
+    assert {"native-2", "reference, controlled field", "torchcde, controlled field"} <= set(
+        check_agreement(["native-2", "reference", "torchcde"])
+    )
+
+
+def test_errors_more_than_twice_apart_are_other_work() -> None:
+    assert apart(0.03, 0.01, tolerance=1e-3)
+    assert apart(0.01, 0.03, tolerance=1e-3)
+    assert not apart(0.019, 0.01, tolerance=1e-3)
