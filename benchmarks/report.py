@@ -163,8 +163,11 @@ def agreement(solver: dict[str, Any]) -> str:
         for name, row in solver["agreement"].items()
     ]
     headings = ("smooth series", "largest difference of a state, in tolerances", "gradient, relative", "evaluations")
-    return "Difference from the native solver on smooth series (with the controlled field, whose kinks no tolerance bounds, from the "
-        "native solver or the reference):\n\n" + table(headings, rows)
+    text = (
+        "Difference from the native solver on smooth series; with the controlled field, whose kinks no tolerance "
+        "bounds, from the native solver or the reference:"
+    )
+    return f"{text}\n\n" + table(headings, rows)
 
 
 def workload_text(workload: dict[str, Any]) -> str:

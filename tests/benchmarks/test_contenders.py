@@ -85,6 +85,7 @@ def test_a_wrong_solution_is_seen() -> None:
     assert difference(wrong, right).states > 100 * workload.tolerance
 
 
+@pytest.mark.slow
 def test_torchcde_reads_the_same_path_and_converges_to_the_same_states() -> None:
     pytest.importorskip("torchcde")
     workload = agreement("controlled")
@@ -101,6 +102,7 @@ def test_torchcde_reads_the_same_path_and_converges_to_the_same_states() -> None
     assert tight.typical < 1e-3
 
 
+@pytest.mark.slow
 def test_agreement_covers_the_controlled_field() -> None:
     pytest.importorskip("torchcde")
     assert {"native-2", "reference, controlled field", "torchcde, controlled field"} <= set(

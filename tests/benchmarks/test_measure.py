@@ -11,7 +11,7 @@ from benchmarks.report import page
 from benchmarks.solver import check_accuracy, derive
 from benchmarks.workloads import agreement
 
-from benchmarks import results
+from benchmarks import results, solver
 
 
 def test_a_burst_times_the_call_and_not_the_warm_up() -> None:
@@ -71,3 +71,12 @@ def test_the_stored_results_make_a_page_with_ratios_first() -> None:
     assert text.index("How many times as long") < text.index("How it was measured") < text.index("### ")
     for workload in results.read(file)["solver"]["workloads"].values():
         assert f"### {workload['title']}" in text
+
+
+def test_only_workloads_of_this_commit_count_as_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = {"tight": {"commit": "abc"}, "wide": {"commit": "old"}, "rough": {}}
+    monkeypatch.setattr(solver.results, "read", lambda _: {"solver": {"workloads": stored}})
+    monkeypatch.setattr(solver.machine, "commit", lambda: "abc")
+    assert solver.missing(["tight", "wide", "rough", "pendulum-1"]) == ["wide", "rough", "pendulum-1"]
+    monkeypatch.setattr(solver.machine, "commit", lambda: "abc with changes")
+    assert solver.missing(["tight"]) == ["tight"]
