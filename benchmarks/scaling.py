@@ -80,10 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found["axes"][name] = {"label": label, "points": points, "others_share_of_cpu": others.share}
         for point in points:
             console.print(describe(name, point))
-    found["load_average_after"] = machine.load_average()
+        found["load_average_after"] = machine.load_average()
+        if not options.quick:
+            console.print(f"stored in {results.store('scaling', found)}")
     if not options.quick:
-        file = results.store("scaling", found)
-        console.print(f"stored in {file}; drawn in {draw_scaling(results.read(file)['scaling'])}")
+        console.print(f"drawn in {draw_scaling(found)}")
 
 
 def measure(make: Callable[[], Workload], size: int, patience: float) -> dict[str, Any]:
