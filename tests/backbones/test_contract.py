@@ -97,9 +97,9 @@ def test_the_order_of_questions_is_the_order_of_answers(name: str, options: dict
 
 
 @pytest.mark.usefixtures("double")
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "neural-rde"])  # areas change sign with the order
 def test_channels_may_be_permuted_with_the_weights(name: str) -> None:
-    series = gappy_series(channels=13, missing=0.6)
+    series = gappy_series(lengths=(1, 2, 3, 7), channels=13, missing=0.6)
     model = build(name, {}, series)
     order = np.random.default_rng(7).permutation(13)
     other = replace(series, values=series.values[:, order])
@@ -117,7 +117,7 @@ def permuted(parameter: Tensor, order: np.ndarray) -> Tensor:
         for width in (len(order), len(order) + 1):
             if size % width == 0:
                 whole = torch.arange(size).reshape(-1, width)
-                picked = torch.from_numpy(np.append(order, range(len(order), width)))
+                picked = torch.from_numpy(np.append(order, np.arange(len(order), width)))
                 parameter = parameter.index_select(axis, whole[:, picked].flatten())
     return parameter.detach()
 
