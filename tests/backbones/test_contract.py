@@ -97,7 +97,7 @@ def test_the_order_of_questions_is_the_order_of_answers(name: str, options: dict
 
 
 @pytest.mark.usefixtures("double")
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "neural-rde"])  # areas change sign with the order
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "neural-rde"])  # areas change sign
 def test_channels_may_be_permuted_with_the_weights(name: str) -> None:
     series = gappy_series(lengths=(1, 2, 3, 7), channels=13, missing=0.6)
     model = build(name, {}, series)

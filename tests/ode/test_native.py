@@ -50,7 +50,7 @@ def test_states_and_all_gradients_are_those_of_the_reference(
 ) -> None:
     monkeypatch.setenv("DENOTS_TARGET", target)
     double = dtype == torch.float64
-    path, field = smooth_path(19, dtype), EVERY[name](3, 10).to(dtype)
+    path, field = smooth_path(19, dtype, depth=1.0), EVERY[name](3, 10).to(dtype)
     h0 = 0.5 * torch.randn(19, 10, dtype=dtype)
     options = {"at": queries_of(path), "per_series": True, "to_path": True, "method": method, **GIVEN_STEPS}
     assert_agrees(field, path, h0, states=1e-10 if double else 1e-5, gradients=1e-10 if double else 1e-4, **options)
