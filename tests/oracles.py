@@ -51,7 +51,7 @@ def scipy_states(
         with torch.no_grad():
             return field(time, read(time, rows), torch.from_numpy(h)[None])[0].numpy()
 
-    knots = path.times[path.offsets[row] : path.offsets[row + 1]].numpy()
+    knots = path.times[path.begin[row] : path.end[row]].numpy()
     start = float(path.t0[row])
     stops = np.unique(np.concatenate([[start], knots[(knots > start) & (knots < at[-1])], at]))
     h, found = h0.copy(), {start: h0}

@@ -45,7 +45,8 @@ class TorchodeSplines(TorchContender):
 def padded_cubics(workload: Workload) -> tuple[np.ndarray, np.ndarray]:
     """Knots [n, L], infinite beyond the last one, and coefficients [n, L - 1, 4, C] of this package's splines."""
     path = workload.path(torch.float64)
-    offsets, times = path.offsets.numpy(), path.times.numpy()
+    path = path.packed()
+    offsets, times = np.append(path.begin, path.end[-1:]), path.times.numpy()
     values, slopes = path.values.numpy(), path.slopes.numpy()
     n, longest = len(path), int(np.diff(offsets).max())
     knots = np.full((n, longest), np.inf)

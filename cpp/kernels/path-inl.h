@@ -121,7 +121,7 @@ DENOTS_INLINE void interpolate(const Problem<Real>& p, std::int64_t knot, std::i
 template <bool slope, class Real>
 std::int64_t read_signal(const Problem<Real>& p, std::int64_t series, std::int64_t near, int count,
                          const double* t, Real* x, std::int64_t stride) {
-  const std::int64_t begin = p.offsets[series], end = p.offsets[series + 1];
+  const std::int64_t begin = p.begins[series], end = p.ends[series];
   double within[max_stages];
   for (int i = 0; i < count; ++i) within[i] = t[i] < p.times[begin] ? p.times[begin] : t[i];
   std::int64_t knot[max_stages];
@@ -137,8 +137,8 @@ template <bool slope, class Real>
 void pull_knots(const Problem<Real>& p, std::int64_t series, std::int64_t near, double t,
                 const Real* cotangent, Real* values, Real* slopes) {
   constexpr int lanes = Simd<Real>::lanes;
-  const std::int64_t end = p.offsets[series + 1];
-  const std::int64_t knot = locate(p.times, p.offsets[series], end, near, t);
+  const std::int64_t end = p.ends[series];
+  const std::int64_t knot = locate(p.times, p.begins[series], end, near, t);
   const KnotWeights<Real> weight = weigh<slope, Real>(p.times, knot, end, t);
   values += knot * p.channels, slopes += knot * p.channels;
   for (std::int64_t c = 0; c < p.channels; ++c) {

@@ -98,7 +98,7 @@ class Forward {
     const double* asked = p_.query_times + series * p_.queries;
     lane = {};
     lane.series = series;
-    lane.knot = p_.offsets[series];
+    lane.knot = p_.begins[series];
     lane.t = p_.start[series];
     lane.end = asked[p_.queries - 1];
     const Real* h0 = p_.h0 + series * p_.states;

@@ -94,20 +94,21 @@ template <class Real>
 class BoundProblem {
  public:
   BoundProblem(int field, const BoundMethod& method, double rtol, double atol, std::int64_t max_steps,
-               Vector<const std::int64_t> offsets, Vector<const double> times, Matrix<const Real> values,
-               Matrix<const Real> slopes, Vector<const double> start, Matrix<const double> queries,
-               Matrix<const std::int64_t> positions, Matrix<const Real> h0, Matrix<const Real> weight_hh,
-               Vector<const Real> bias_hh, Matrix<const Real> weight_in, Matrix<const Real> bias,
-               Matrix<const Real> weight_out, Vector<const Real> bias_out)
-      : keep_(hold(method, offsets, times, values, slopes, start, queries, positions, h0, weight_hh, bias_hh,
-                   weight_in, bias, weight_out, bias_out)) {
+               Vector<const std::int64_t> begins, Vector<const std::int64_t> ends, Vector<const double> times,
+               Matrix<const Real> values, Matrix<const Real> slopes, Vector<const double> start,
+               Matrix<const double> queries, Matrix<const std::int64_t> positions, Matrix<const Real> h0,
+               Matrix<const Real> weight_hh, Vector<const Real> bias_hh, Matrix<const Real> weight_in,
+               Matrix<const Real> bias, Matrix<const Real> weight_out, Vector<const Real> bias_out)
+      : keep_(hold(method, begins, ends, times, values, slopes, start, queries, positions, h0, weight_hh,
+                   bias_hh, weight_in, bias, weight_out, bias_out)) {
     const auto n = static_cast<std::int64_t>(start.shape(0)), H = static_cast<std::int64_t>(h0.shape(1));
     const auto C = static_cast<std::int64_t>(values.shape(1)), N = static_cast<std::int64_t>(times.shape(0));
     const auto K = static_cast<std::int64_t>(queries.shape(1)),
                rows = static_cast<std::int64_t>(bias.shape(0));
     if (field < 0 || field >= denots::fields) throw nb::value_error("no such field.");
     if (H < 1 || C < 1 || K < 1) throw nb::value_error("states, channels and queries must not be empty.");
-    expect(offsets, "offsets", {n + 1});
+    expect(begins, "begins", {n});
+    expect(ends, "ends", {n});
     expect(values, "values", {N, C});
     expect(slopes, "slopes", {N, C});
     expect(queries, "queries", {n, K});
@@ -130,7 +131,9 @@ class BoundProblem {
                H,
                K,
                rows,
-               offsets.data(),
+               N,
+               begins.data(),
+               ends.data(),
                times.data(),
                values.data(),
                slopes.data(),
@@ -144,7 +147,6 @@ class BoundProblem {
                bias.data(),
                weight_out.data(),
                bias_out.data()};
-    knots_ = N;
     check_signal();
   }
 
@@ -188,7 +190,7 @@ class BoundProblem {
     if (values.has_value() != slopes.has_value())
       throw nb::value_error("ask for values and slopes together.");
     for (const auto* knots : {&values, &slopes})
-      if (knots->has_value()) expect(**knots, "values and slopes", {knots_, problem.channels});
+      if (knots->has_value()) expect(**knots, "values and slopes", {problem.knots, problem.channels});
     nb::gil_scoped_release release;
     denots::pull_back<Real>(problem, tape,
                             {states.data(), status.data(), accepted.data(), weight_hh.data(), bias_hh.data(),
@@ -202,18 +204,16 @@ class BoundProblem {
  private:
   // Kernels read and write where these indices point.
   void check_signal() const {
-    const std::int64_t *offsets = problem.offsets, n = problem.series, K = problem.queries;
-    if (offsets[0] != 0) throw nb::value_error("offsets: must begin with 0.");
+    const std::int64_t n = problem.series, K = problem.queries;
     for (std::int64_t i = 0; i < n; ++i)
-      if (offsets[i + 1] <= offsets[i]) throw nb::value_error("offsets: every series has at least one knot.");
-    if (offsets[n] != knots_) throw nb::value_error("offsets: must end with the number of knots.");
+      if (problem.begins[i] < 0 || problem.ends[i] <= problem.begins[i] || problem.ends[i] > problem.knots)
+        throw nb::value_error("begins, ends: every series has at least one knot, inside the signal.");
     for (std::int64_t i = 0; i < n * K; ++i)
       if (problem.positions[i] < 0 || problem.positions[i] >= K)
         throw nb::value_error("positions: outside 0 .. K - 1.");
   }
 
   std::shared_ptr<void> keep_;
-  std::int64_t knots_ = 0;
 };
 
 template <class Real>
@@ -221,15 +221,15 @@ void bind_solver(nb::module_& m, const char* name) {
   using P = BoundProblem<Real>;
   nb::class_<P>(m, name)
       .def(nb::init<int, const BoundMethod&, double, double, std::int64_t, Vector<const std::int64_t>,
-                    Vector<const double>, Matrix<const Real>, Matrix<const Real>, Vector<const double>,
-                    Matrix<const double>, Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>,
-                    Vector<const Real>, Matrix<const Real>, Matrix<const Real>, Matrix<const Real>,
-                    Vector<const Real>>(),
-           nb::kw_only(), "field"_a, "method"_a, "rtol"_a, "atol"_a, "max_steps"_a, "offsets"_a.noconvert(),
-           "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.noconvert(),
-           "queries"_a.noconvert(), "positions"_a.noconvert(), "h0"_a.noconvert(), "weight_hh"_a.noconvert(),
-           "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert(),
-           "weight_out"_a.noconvert(), "bias_out"_a.noconvert())
+                    Vector<const std::int64_t>, Vector<const double>, Matrix<const Real>, Matrix<const Real>,
+                    Vector<const double>, Matrix<const double>, Matrix<const std::int64_t>,
+                    Matrix<const Real>, Matrix<const Real>, Vector<const Real>, Matrix<const Real>,
+                    Matrix<const Real>, Matrix<const Real>, Vector<const Real>>(),
+           nb::kw_only(), "field"_a, "method"_a, "rtol"_a, "atol"_a, "max_steps"_a, "begins"_a.noconvert(),
+           "ends"_a.noconvert(), "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(),
+           "start"_a.noconvert(), "queries"_a.noconvert(), "positions"_a.noconvert(), "h0"_a.noconvert(),
+           "weight_hh"_a.noconvert(), "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(),
+           "bias"_a.noconvert(), "weight_out"_a.noconvert(), "bias_out"_a.noconvert())
       .def("solve", &P::solve, nb::kw_only(), "states"_a.noconvert(), "status"_a.noconvert(),
            "evaluations"_a.noconvert(), "accepted"_a.noconvert(), "rejected"_a.noconvert(),
            "reached"_a.noconvert(), "record"_a, "tape_budget"_a, "threads"_a)

@@ -124,7 +124,7 @@ void pull_back(const Problem<Real>& p, const Tape& tape, const Gradient<Real>& g
   std::fill_n(gradient.h0, p.series * p.states, Real(0));
   if (p.series == 0) return;
   for (Real* knots : {gradient.values, gradient.slopes})
-    if (knots != nullptr) std::fill_n(knots, p.offsets[p.series] * p.channels, Real(0));
+    if (knots != nullptr) std::fill_n(knots, p.knots * p.channels, Real(0));
 
   const Memory packed = allocate(kernels.packed_size(p));
   kernels.pack(p, packed.get());

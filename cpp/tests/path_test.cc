@@ -37,7 +37,7 @@ void test_series(Random& random, std::int64_t knots, std::int64_t channels) {
 
   const std::int64_t offsets[] = {0, before, before + knots};
   Problem<Real> p{};
-  p.channels = channels, p.offsets = offsets, p.times = times.data();
+  p.channels = channels, p.begins = offsets, p.ends = offsets + 1, p.times = times.data();
   p.values = values.data(), p.slopes = slopes.data();
   const double first = signal.times.front(), last = signal.times.back();
   for (int repeat = 0; repeat < 12; ++repeat) {

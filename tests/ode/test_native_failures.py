@@ -74,7 +74,7 @@ def test_a_series_that_blows_up_fails_alone(
     assert_same_bits(gradients["h0"][others], calm_gradients["h0"][others])
     for knots in ("values", "slopes"):
         assert gradients[knots].isfinite().all()
-        assert not gradients[knots][path.offsets[victim] : path.offsets[victim + 1]].any()
+        assert not gradients[knots][path.begin[victim] : path.end[victim]].any()
     assert gradients["weight_hh"].isfinite().all()
 
 
@@ -113,7 +113,7 @@ def test_nan_in_one_signal_bias_or_first_state_fails_that_series_only() -> None:
     n, field = 12, AntiFeedbackGRU(3, 4)
     path, h0, bias = smooth_path(n, torch.float32), torch.randn(n, 4), torch.randn(n, 12)
     calm = solve(field, path, h0, input_map=InputMap(field.weight_ih, bias), backend="native", **LOOSE)
-    path.values[path.offsets[2]], h0[5, 1], bias[7, 3] = torch.nan, torch.inf, torch.nan
+    path.values[path.begin[2]], h0[5, 1], bias[7, 3] = torch.nan, torch.inf, torch.nan
     found = assert_like_reference(field, path, h0, input_map=InputMap(field.weight_ih, bias), **LOOSE)
     failed = torch.tensor([2, 5, 7])
     assert (found.status[failed] == Status.NOT_FINITE).all()
@@ -123,8 +123,8 @@ def test_nan_in_one_signal_bias_or_first_state_fails_that_series_only() -> None:
 
 def test_a_signal_that_becomes_nan_later_ends_as_not_finite() -> None:
     path = smooth_path(3)
-    broken = path.offsets[1] + 6
-    path.values[broken : path.offsets[2]] = torch.nan
+    broken = path.begin[1] + 6
+    path.values[broken : path.end[1]] = torch.nan
     found = solve(AntiFeedbackGRU(3, 4).double(), path, torch.zeros(3, 4).double(), backend="native", **LOOSE)
     assert found.status.tolist() == [Status.OK, Status.NOT_FINITE, Status.OK]
     assert 0 <= path.times[broken - 1] - found.reached[1] < 1e-6
@@ -189,7 +189,8 @@ def test_an_empty_batch_gives_empty_results() -> None:
         times=path.times[:0],
         values=path.values[:0],
         slopes=path.slopes[:0],
-        offsets=path.offsets[:1],
+        begin=path.begin[:0],
+        end=path.end[:0],
         t0=path.t0[:0],
         t1=path.t1[:0],
         present=path.present[:0],

@@ -45,14 +45,14 @@ def test_a_series_has_the_same_bits_alone_and_in_any_batch(
     generator = torch.Generator().manual_seed(0)
     for size in (1, 2, 5, 16, 37):
         rows = torch.randperm(n, generator=generator)[:size]
-        part = path.select(rows)
+        part = path.select(rows).packed()
         found, own = solve_with_gradients(field, part, h0[rows], at=queries_of(part), **options)
         assert_same_bits(found.states, whole.states[rows])
         assert torch.equal(found.evaluations, whole.evaluations[rows])
         for key in {"h0", "bias"} & own.keys():
             assert_same_bits(own[key], gradients[key][rows])
         for key in ("values", "slopes"):
-            knots = replace(path, values=gradients[key]).select(rows).values
+            knots = replace(path, values=gradients[key]).select(rows).packed().values
             assert_same_bits(own[key], knots)
 
 
@@ -155,3 +155,18 @@ def test_a_forked_worker_solves_the_same() -> None:
     assert worker.exitcode == 0
     assert_same_bits(torch.from_numpy(states), expected.states)
     assert_same_bits(torch.from_numpy(weight_hh), gradients["weight_hh"])
+
+
+@every_field
+def test_a_series_that_stands_twice_adds_up_its_gradients(name: str) -> None:
+    path, field = smooth_path(3, torch.float64, depth=1.0), EVERY[name](3, 5).double()
+    twice = path.select([2, 0, 2])
+    assert twice.values is path.values
+    h0 = torch.randn(3, 5, dtype=torch.float64)
+    options = {"rtol": 1e9, "atol": 1e9, "to_path": True}  # both backends take the same steps
+    fast, slow = (
+        solve_with_gradients(field, twice, h0, backend=backend, **options) for backend in ("native", "reference")
+    )
+    for key in ("values", "slopes"):
+        torch.testing.assert_close(fast[1][key], slow[1][key], rtol=1e-5, atol=1e-7)
+        assert not fast[1][key][path.begin[1] : path.end[1]].any()

@@ -40,8 +40,8 @@ struct Method {
   const double* dense;  // [stages, powers]: weight of stage i at fraction u is sum_p dense[i, p] u^(p + 1)
 };
 
-// Series i owns the knots offsets[i] .. offsets[i + 1] of the signal. Query times of a series
-// ascend; the answer to query k goes to row positions[i, k] of its states.
+// Series i owns the knots begins[i] .. ends[i] of the signal; several may own the same. Query times of a
+// series ascend; the answer to query k goes to row positions[i, k] of its states.
 template <class Real>
 struct Problem {
   Field field;
@@ -49,7 +49,8 @@ struct Problem {
   double rtol, atol;
   std::int64_t max_steps;
   std::int64_t series, channels, states, queries, bias_rows;
-  const std::int64_t* offsets;
+  std::int64_t knots;
+  const std::int64_t *begins, *ends;
   const double* times;                // [knots]
   const Real *values, *slopes;        // [knots, channels]
   const double* start;                // [series]

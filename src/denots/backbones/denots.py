@@ -102,7 +102,7 @@ class DeNOTS(Backbone):
         signal = observed if self.config.holes == "bridge" else fill_with_zeros(append_presence(observed))
         path = lookup(PATHS, self.config.path, "path").fit(signal, dtype)
         if self.config.initial == "first":
-            path = replace(path, t0=path.times[path.offsets[:-1]].clone())
+            path = replace(path, t0=path.times[path.begin])
         return DrivenInputs(
             path.scale_time(self.config.depth),
             ChannelMoments.of(observed),

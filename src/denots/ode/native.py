@@ -154,6 +154,8 @@ def solve_native(
     input_map: InputMap | None,
 ) -> Solution:
     """Solve with the fused kernels; only where `unsupported` has nothing to say."""
+    if path.values.requires_grad or path.slopes.requires_grad:
+        path = path.packed()  # a series that stands twice in a batch must not share the gradient of its knots
     weights = (*_weights(field, path, input_map), h0, path.values, path.slopes)
     positions = torch.zeros(queries.shape, dtype=torch.int64)
     if queries.shape[1] > 1:
@@ -164,7 +166,8 @@ def solve_native(
         "rtol": rtol,
         "atol": atol,
         "max_steps": max_steps,
-        "offsets": path.offsets,
+        "begins": path.begin,
+        "ends": path.end,
         "times": path.times,
         "start": path.t0,
         "queries": queries,

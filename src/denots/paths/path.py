@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor
 
-from denots.data.series import SeriesSet, ragged_rows
+from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 
 
@@ -21,19 +21,20 @@ class Path:
     four weights serve all channels of a series. A time may stand twice in the grid: the curve
     then has a kink (other slope) or a jump (other value) there. Before the first knot and after
     the last one the curve is held. A channel that a series never observed is zero and not
-    `present`.
+    `present`. Series i owns the knots `begin[i]` to `end[i]`; a selection shares them.
     """
 
     times: Float64[Tensor, " N"]
     values: Float[Tensor, "N C"]
     slopes: Float[Tensor, "N C"]
-    offsets: Int[Tensor, " n_plus_1"]
+    begin: Int[Tensor, " n"]
+    end: Int[Tensor, " n"]
     t0: Float64[Tensor, " n"]
     t1: Float64[Tensor, " n"]
     present: Bool[Tensor, "n C"]
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.begin)
 
     def value(self, t: Float64[Tensor, " B"], rows: Int[Tensor, " B"] | None = None) -> Float[Tensor, "B C"]:
         """The signal of series `rows` (default: all, in order) at one time each."""
@@ -60,36 +61,38 @@ class Path:
         )
 
     def select(self, rows: npt.ArrayLike | Int[Tensor, " B"]) -> "Path":
-        """The paths of the given series, in the given order."""
+        """The paths of the given series, in the given order; knots are shared, not copied."""
         chosen = torch.as_tensor(rows)
-        knots, offsets = ragged_rows(self.offsets.numpy(), chosen.numpy())
-        picked = torch.from_numpy(knots)
+        picked = (part[chosen] for part in (self.begin, self.end, self.t0, self.t1, self.present))
+        return Path(self.times, self.values, self.slopes, *picked)
+
+    def packed(self) -> "Path":
+        """The same paths with knots of their own, end to end."""
+        lengths = self.end - self.begin
+        end = lengths.cumsum(0)
+        knots = torch.arange(int(lengths.sum())) + torch.repeat_interleave(self.begin - (end - lengths), lengths)
         return replace(
             self,
-            # Copies whole rows, a multiple of the speed of indexing.
-            times=self.times.index_select(0, picked),
-            values=self.values.index_select(0, picked),
-            slopes=self.slopes.index_select(0, picked),
-            offsets=torch.from_numpy(offsets),
-            t0=self.t0[chosen],
-            t1=self.t1[chosen],
-            present=self.present[chosen],
+            times=self.times[knots],
+            values=self.values[knots],
+            slopes=self.slopes[knots],
+            begin=end - lengths,
+            end=end,
         )
 
     @cached_property
     def _grid(self) -> Float64[Tensor, "n L"]:
         """Knot times as a rectangle, infinite where a series has no more knots."""
-        lengths = self.offsets.diff()
-        grid = self.times.new_full((len(self), int(lengths.max())), torch.inf)
-        grid[torch.arange(grid.shape[1]) < lengths[:, None]] = self.times
-        return grid
+        place = torch.arange(int((self.end - self.begin).max()))
+        knots = self.begin[:, None] + place
+        return torch.where(knots < self.end[:, None], self.times[knots.clamp_max(len(self.times) - 1)], torch.inf)
 
     def _first_knot(self, rows: Tensor | None) -> Tensor:
-        first = self.times[self.offsets[:-1]]
+        first = self.times[self.begin]
         return first if rows is None else first[rows]
 
     def _last_knot(self, rows: Tensor | None) -> Tensor:
-        last = self.times[self.offsets[1:] - 1]
+        last = self.times[self.end - 1]
         return last if rows is None else last[rows]
 
     def _locate(self, t: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -97,7 +100,7 @@ class Path:
 
         At or beyond the last knot both are that knot and the position is zero.
         """
-        grid, begin, end = self._grid, self.offsets[:-1], self.offsets[1:]
+        grid, begin, end = self._grid, self.begin, self.end
         if rows is not None:
             grid, begin, end = grid[rows], begin[rows], end[rows]
         t = torch.minimum(torch.maximum(t, self._first_knot(rows)), self._last_knot(rows))
@@ -131,7 +134,8 @@ def join_sides(
         times=torch.from_numpy(series.times[rows]),
         values=torch.from_numpy(np.where(side, right[0][rows], left[0][rows])),
         slopes=torch.from_numpy(np.where(side, right[1][rows], left[1][rows])),
-        offsets=torch.from_numpy(ends[series.offsets]),
+        begin=torch.from_numpy(ends[series.offsets[:-1]]),
+        end=torch.from_numpy(ends[series.offsets[1:]]),
         t0=torch.from_numpy(series.start.copy()),
         t1=torch.from_numpy(series.ends),
         present=torch.from_numpy(np.logical_or.reduceat(~np.isnan(series.values), series.offsets[:-1])),

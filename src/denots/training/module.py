@@ -19,7 +19,7 @@ class TrainingModule(L.LightningModule):
         self.failures = 0
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.model.parameters(), lr=self.learning_rate)
+        return torch.optim.Adam(self.model.parameters(), lr=self.learning_rate, fused=True)
 
     def on_train_epoch_start(self) -> None:
         self.losses, self.failures = [], 0
