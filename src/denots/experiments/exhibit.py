@@ -1,0 +1,129 @@
+"""What an experiment shows: tables of numbers beside the published ones, and figures."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean and its spread over runs; `published` is what the paper says of the same."""
+
+    values: tuple[float, ...] = ()
+    published: tuple[float, float] | None = None
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.values)) if self.values else math.nan
+
+    @property
+    def spread(self) -> float:
+        """Sample standard deviation; zero for a single run."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
+
+    @property
+    def difference(self) -> float:
+        return self.mean - self.published[0] if self.published is not None else math.nan
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether ours lies within the joint spread of the published; None where one is missing."""
+        if not self.values or self.published is None:
+            return None
+        return abs(self.difference) <= math.hypot(self.spread, self.published[1])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows and columns of cells, or of text."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | str, ...]], ...]
+    note: str = ""
+    digits: int = 3
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure that is drawn when it is wanted; `data` is what it shows, for the report."""
+
+    title: str
+    name: str
+    draw: Callable[[], "Drawing"]
+    note: str = ""
+    data: dict[str, Sequence[float]] = field(default_factory=dict)
+
+
+Exhibit = Table | Picture
+
+
+def format_number(value: float, digits: int) -> str:
+    return "-" if not math.isfinite(value) else f"{value:.{digits}f}"
+
+
+def format_cell(cell: Cell | str, digits: int) -> str:
+    """`0.790 ± 0.020 (paper 0.79 ± 0.02)`, with a mark where the two lie outside their joint spread."""
+    if isinstance(cell, str):
+        return cell
+    ours = format_number(cell.mean, digits)
+    if len(cell.values) > 1:
+        ours += f" ± {format_number(cell.spread, digits)}"
+    if cell.published is None:
+        return ours
+    mean, spread = cell.published
+    theirs = f"{mean:g} ± {spread:g}" if spread else f"{mean:g}"
+    return f"{ours}{' ≠' if cell.agrees is False else ''} (paper {theirs})"
+
+
+def to_markdown(table: Table) -> str:
+    lines = [
+        f"**{table.title}**",
+        "",
+        "| | " + " | ".join(table.columns) + " |",
+        "|---|" + "---|" * len(table.columns),
+        *(
+            f"| {name} | " + " | ".join(format_cell(c, table.digits) for c in cells) + " |"
+            for name, cells in table.rows
+        ),
+    ]
+    return "\n".join([*lines, *(["", table.note] if table.note else [])]) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    """A booktabs table."""
+    body = [
+        " & ".join([_escape(name), *(_escape(format_cell(c, table.digits)) for c in cells)]) + r" \\"
+        for name, cells in table.rows
+    ]
+    head = " & ".join(["", *map(_escape, table.columns)]) + r" \\"
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{_escape(table.title)}}}",
+            r"\begin{tabular}{l" + "c" * len(table.columns) + "}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *([_escape(table.note)] if table.note else []),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _escape(text: str) -> str:
+    for plain, written in (("\\", r"\textbackslash "), ("&", r"\&"), ("%", r"\%"), ("_", r"\_"), ("#", r"\#")):
+        text = text.replace(plain, written)
+    for plain, written in (("±", r"$\pm$"), ("≠", r"$\neq$"), ("²", r"$^2$")):
+        text = text.replace(plain, written)
+    return text

@@ -1,0 +1,84 @@
+"""All systems on the four data sets; the depth of the deep ODEs is chosen on the validation split."""
+
+from collections.abc import Sequence
+
+from denots.experiments import published
+from denots.experiments.exhibit import Cell, Exhibit, Table
+from denots.experiments.experiment import Experiment, Request
+from denots.experiments.ranks import ranks
+from denots.experiments.runs import DEPTHS, QUICK_NOTE, is_system, score, specs
+from denots.training.record import RunRecord
+from denots.training.spec import RunSpec
+
+DATASETS = ("uwgl", "pendulum", "sepsis", "insect-sound")
+DEEP = ("denots", "sync")
+SYSTEMS = (*published.MAIN, "constant", "last-value", "boosted-trees")
+
+
+class MainTable(Experiment):
+    name = "main"
+    title = "All systems on all data sets"
+    shows = "main table and table of ranks"
+    reduced = f"One seed and depths 1, 5 and 20. {QUICK_NOTE}."
+
+    def plan(self, request: Request) -> list[RunSpec]:
+        seeds, found = request.seeded(quick=1, paper=3), []
+        depths = {"smoke": (1,), "quick": (1, 5, 20), "paper": DEPTHS}[request.profile]
+        for dataset in DATASETS:
+            for system in SYSTEMS:
+                if system in DEEP:
+                    for depth in depths:
+                        found += specs(request, dataset, system, seeds, depth=float(depth))
+                else:
+                    found += specs(request, dataset, system, seeds)
+        return found
+
+    def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
+        best = {(d, s): _chosen(records, d, s) for d in DATASETS for s in SYSTEMS}
+        rows = tuple(
+            (_label(s, [best[d, s] for d in DATASETS]), tuple(_cell(best[d, s], d, s) for d in DATASETS))
+            for s in SYSTEMS
+        )
+        return [
+            Table("Test metric: accuracy, R2, AUROC, accuracy", DATASETS, rows),
+            _ranked(best),
+        ]
+
+
+def _cell(runs: Sequence[RunRecord], dataset: str, system: str) -> Cell:
+    return Cell(tuple(score(run) for run in runs), published.MAIN.get(system, {}).get(dataset))
+
+
+def _label(system: str, chosen: Sequence[Sequence[RunRecord]]) -> str:
+    if system not in DEEP:
+        return system
+    depths = [f"{runs[0].spec.backbone.options['depth']:g}" if runs else "-" for runs in chosen]
+    return f"{system} (depth {' / '.join(depths)})"
+
+
+def _chosen(records: Sequence[RunRecord], dataset: str, system: str) -> list[RunRecord]:
+    """The runs of a system at the depth that is best on the validation split, on average over seeds."""
+    by_depth: dict[float, list[RunRecord]] = {}
+    for record in records:
+        if record.spec.dataset.name == dataset and is_system(record, system):
+            by_depth.setdefault(float(record.spec.backbone.options.get("depth", 0)), []).append(record)
+    if not by_depth:
+        return []
+    return max(by_depth.values(), key=lambda runs: sum(score(r, "val") for r in runs) / len(runs))
+
+
+def _ranked(best: dict[tuple[str, str], list[RunRecord]]) -> Table:
+    columns = {}
+    for dataset in DATASETS:
+        cells = {s: Cell(tuple(score(r) for r in best[dataset, s])) for s in published.MAIN}
+        known = {s: (cell.mean, cell.spread) for s, cell in cells.items() if len(cell.values) > 1}
+        columns[dataset] = ranks(known) if len(known) > 1 else {}
+    rows = tuple(
+        (
+            system,
+            tuple(f"{columns[d].get(system, '-')} (paper {published.RANKS[system][d]})" for d in DATASETS),
+        )
+        for system in published.MAIN
+    )
+    note = "1 + the number of systems that are better by a one-sided t-test (pooled variance, three runs, p < 0.1)."
+    return Table("Ranks", DATASETS, rows, note)

@@ -1,0 +1,54 @@
+"""Few series: does a deeper model fit them better and generalise worse?"""
+
+from collections.abc import Sequence
+
+from denots.experiments import published
+from denots.experiments.exhibit import Cell, Exhibit, Table
+from denots.experiments.experiment import Experiment, Request
+from denots.experiments.runs import specs
+from denots.training.model import Model, run_model
+from denots.training.record import RunRecord
+from denots.training.run import Problem
+from denots.training.spec import RunSpec
+
+
+def on_train_and_test(model: Model, problem: Problem) -> dict[str, float]:
+    """R2 and mean squared error in the target's own unit."""
+    found = {}
+    for split, part in (("train", problem.train), ("test", problem.test)):
+        output = run_model(model, model.backbone.prepare(part.series)).outputs
+        error = model.readout.answer(output) - part.target
+        found[f"{split} R2"] = float(model.readout.metric(output, part.target))
+        found[f"{split} MSE"] = float(error.square().mean())
+    return found
+
+
+class Overfitting(Experiment):
+    name = "overfitting"
+    title = "Overfitting on Pendulum-small"
+    shows = "table of overfitting"
+    reduced = "Two seeds, at most 30 epochs of 64 batches."
+    measures = {"fit": on_train_and_test}  # noqa: RUF012
+
+    def plan(self, request: Request) -> list[RunSpec]:
+        seeds = request.seeded(quick=2, paper=3)
+        return [
+            s for d in published.OVERFITTING for s in specs(request, "pendulum-small", "denots", seeds, depth=float(d))
+        ]
+
+    def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
+        columns = tuple(published.OVERFITTING[1])
+        rows = tuple(
+            (
+                f"depth {depth}",
+                tuple(
+                    Cell(
+                        tuple(r.extra["fit"][c] for r in records if r.spec.backbone.options["depth"] == depth),
+                        theirs[c],
+                    )
+                    for c in columns
+                ),
+            )
+            for depth, theirs in published.OVERFITTING.items()
+        )
+        return [Table("DeNOTS on Pendulum-small", columns, rows)]
