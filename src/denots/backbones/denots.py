@@ -14,6 +14,7 @@ from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.data.transforms import append_presence, fill_with_zeros
 from denots.fields import FIELDS
+from denots.fields.gained import Gained
 from denots.ode.input_map import InputMap
 from denots.ode.solve import Backend, solve
 from denots.paths import PATHS
@@ -27,6 +28,7 @@ class DeNOTSConfig:
     """Every choice of the backbone; the defaults are a good start for a new table.
 
     depth: how long the stretched median series takes; a longer trajectory is more expressive.
+    learn_depth: let training change it, by a gain on the field that starts at 1 (no native kernel).
     normalise: "fixed" standardises with the training split; "batch" adds batch normalisation
         over the observed values of each batch, as published.
     inflate: trainable features per channel (the paper: 100 on Sepsis, else 1).
@@ -39,6 +41,7 @@ class DeNOTSConfig:
 
     state_size: int = 32
     depth: float = 10.0
+    learn_depth: bool = False
     field: str = "anti"
     path: str = "natural-cubic"
     tolerance: float = 1e-3
@@ -86,6 +89,7 @@ class DeNOTS(Backbone):
         read = self.intake.read
         self.embedding = ChannelEmbedding(read, config.inflate, config.normalise == "batch")
         self.field = lookup(FIELDS, config.field, "field")(read * config.inflate, config.state_size)
+        self.gain = nn.Parameter(torch.ones(())) if config.learn_depth else None
         self.from_first = nn.Linear(read * config.inflate, config.state_size) if config.initial == "first" else None
         self.from_static = nn.Linear(static_size, config.state_size) if static_size else None
 
@@ -121,7 +125,7 @@ class DeNOTS(Backbone):
         if at is not None:
             at = (at - inputs.start[:, None]) * (self.config.depth / self.intake.time_scale)
         solution = solve(
-            self.field,
+            self.field if self.gain is None else Gained(self.field, self.gain),
             path,
             self._first_state(inputs, factor, offset),
             rtol=self.config.tolerance,
@@ -132,6 +136,11 @@ class DeNOTS(Backbone):
             backend=self.config.backend,
         )
         return Encoded(solution.states, solution.ok, solution.evaluations)
+
+    def drive(self, inputs: DrivenInputs) -> InputMap:
+        """How the field of the model, not in training, meets the raw signal of each series."""
+        factor, offset = self.embedding.coefficients(inputs.moments)
+        return self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, inputs.path)
 
     def _fold(self, weight: Tensor, bias: Tensor, factor: Tensor, offset: Tensor, path: Path) -> InputMap:
         if self.config.holes == "bridge":

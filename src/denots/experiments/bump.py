@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import score, specs, system_of
+from denots.experiments.runs import Plan, option, quick_note, score, system_of
 from denots.training.record import RunRecord
-from denots.training.spec import RunSpec
 
 SETTINGS = {"default": (1.0, 1e-3), "tolerance 1e-6": (1.0, 1e-6), "depth 20": (20.0, 1e-3)}
 FIELDS = ("tanh", "relu", "none", "sync", "denots")
@@ -17,16 +16,14 @@ class Bump(Experiment):
     name = "bump"
     title = "Depth beats tolerance on Bump"
     shows = "table of Bump"
-    reduced = "One seed, at most 12 epochs of 64 batches."
+    reduced = f"One seed. {quick_note('bump')}"
 
-    def plan(self, request: Request) -> list[RunSpec]:
-        seeds = request.seeded(quick=1, paper=3)
-        return [
-            spec
-            for field in FIELDS
-            for depth, tolerance in SETTINGS.values()
-            for spec in specs(request, "bump", field, seeds, depth=depth, tolerance=tolerance)
-        ]
+    def plan(self, request: Request) -> Plan:
+        plan = Plan(request)
+        for depth, tolerance in SETTINGS.values():
+            for field in FIELDS:
+                plan.add("bump", field, request.seeded(quick=1, paper=3), depth=depth, tolerance=tolerance)
+        return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         rows = []
@@ -37,8 +34,8 @@ class Bump(Experiment):
                     record
                     for record in records
                     if system_of(record) == field
-                    and record.spec.backbone.options["depth"] == depth
-                    and record.spec.backbone.options["tolerance"] == tolerance
+                    and (option(record, "depth"), option(record, "tolerance")) == (depth, tolerance)
+                    and not record.spec.backbone.options.get("learn_depth")
                 ]
                 theirs = published.BUMP[field][i] if field in published.BUMP else None
                 cells.append(Cell(tuple(map(score, runs)), theirs))

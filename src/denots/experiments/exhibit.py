@@ -1,14 +1,10 @@
 """What an experiment shows: tables of numbers beside the published ones, and figures."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 
 @dataclass(frozen=True)
@@ -51,17 +47,54 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """A line of one system, a band around it, and the single runs behind it with what to say of each."""
+
+    system: str
+    x: Sequence[float] = ()
+    y: Sequence[float] = ()
+    band: tuple[Sequence[float], Sequence[float]] | None = None
+    runs: tuple[tuple[float, float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
 class Picture:
-    """A figure that is drawn when it is wanted; `data` is what it shows, for the report."""
+    """A figure as data: `draw.py` makes it visible. `name` is the stem of its file."""
 
     title: str
     name: str
-    draw: Callable[[], "Drawing"]
+    panels: tuple[Panel, ...]
     note: str = ""
-    data: dict[str, Sequence[float]] = field(default_factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        return not any(len(curve.x) or curve.runs for panel in self.panels for curve in panel.curves)
 
 
 Exhibit = Table | Picture
+
+
+def agreement(exhibits: Sequence[Exhibit]) -> tuple[int, int]:
+    """Cells that agree with the paper, and cells that can be compared with it."""
+    judged = [
+        cell.agrees
+        for exhibit in exhibits
+        if isinstance(exhibit, Table)
+        for _, cells in exhibit.rows
+        for cell in cells
+        if isinstance(cell, Cell) and cell.agrees is not None
+    ]
+    return sum(judged), len(judged)
 
 
 def format_number(value: float, digits: int) -> str:
@@ -78,7 +111,7 @@ def format_cell(cell: Cell | str, digits: int) -> str:
     if cell.published is None:
         return ours
     mean, spread = cell.published
-    theirs = f"{mean:g} ± {spread:g}" if spread else f"{mean:g}"
+    theirs = f"{mean:g} ± {spread:.2g}" if spread else f"{mean:g}" if digits else f"{mean:.0f}"
     return f"{ours}{' ≠' if cell.agrees is False else ''} (paper {theirs})"
 
 

@@ -3,13 +3,17 @@
 import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from denots.errors import InvalidOption
 from denots.experiments.exhibit import Exhibit
 from denots.training.record import RunRecord
 from denots.training.run import Measure
-from denots.training.spec import Protocol, RunSpec
+from denots.training.spec import Protocol
+
+if TYPE_CHECKING:
+    from denots.experiments.results import Findings
+    from denots.experiments.runs import Plan
 
 Profile = Literal["smoke", "quick", "paper"]
 
@@ -32,8 +36,8 @@ class Request:
             if getattr(self, name) not in known:
                 raise InvalidOption(f"{name} is one of {', '.join(known)}; got {getattr(self, name)!r}.")
 
-    def of(self, smoke: int, quick: int, paper: int) -> int:
-        """The number that goes with the profile."""
+    def of(self, smoke: Any, quick: Any, paper: Any) -> Any:
+        """What goes with the profile."""
         return {"smoke": smoke, "quick": quick, "paper": paper}[self.profile]
 
     def seeded(self, quick: int, paper: int) -> tuple[int, ...]:
@@ -52,11 +56,39 @@ class Experiment(abc.ABC):
     shows: ClassVar[str]  # where the paper has it
     reduced: ClassVar[str] = ""  # what `quick` leaves out
     measures: ClassVar[Mapping[str, Measure]] = {}
+    compares_protocols: ClassVar[bool] = False
 
     @abc.abstractmethod
-    def plan(self, request: Request) -> list[RunSpec]:
+    def plan(self, request: Request) -> "Plan":
         """The runs to make, the most telling ones first."""
 
     @abc.abstractmethod
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
-        """Tables and figures: a pure function of the records, whatever their number."""
+        """Tables and figures: a pure function of the records, whatever their number.
+
+        The records are of one protocol, unless the experiment compares them.
+        """
+
+
+class Study(Experiment):
+    """An experiment without training; what it finds is one line of JSON too."""
+
+    @abc.abstractmethod
+    def options(self, request: Request) -> dict[str, Any]:
+        """How much to do; the same options are not studied twice."""
+
+    @abc.abstractmethod
+    def make(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Do it, and return plain values."""
+
+    @abc.abstractmethod
+    def shown(self, findings: "Findings | None") -> list[Exhibit]:
+        """Tables and figures of the most telling findings; None before there are any."""
+
+    def plan(self, request: Request) -> "Plan":
+        from denots.experiments.runs import Plan
+
+        return Plan(request)
+
+    def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
+        return []

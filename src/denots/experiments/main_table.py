@@ -6,9 +6,8 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.ranks import ranks
-from denots.experiments.runs import DEPTHS, QUICK_NOTE, is_system, score, specs
+from denots.experiments.runs import DEPTHS, Plan, is_system, option, quick_note, score
 from denots.training.record import RunRecord
-from denots.training.spec import RunSpec
 
 DATASETS = ("uwgl", "pendulum", "sepsis", "insect-sound")
 DEEP = ("denots", "sync")
@@ -19,19 +18,16 @@ class MainTable(Experiment):
     name = "main"
     title = "All systems on all data sets"
     shows = "main table and table of ranks"
-    reduced = f"One seed and depths 1, 5 and 20. {QUICK_NOTE}."
+    reduced = f"One seed and depths 1, 5 and 20. {quick_note(*DATASETS)}"
 
-    def plan(self, request: Request) -> list[RunSpec]:
-        seeds, found = request.seeded(quick=1, paper=3), []
-        depths = {"smoke": (1,), "quick": (1, 5, 20), "paper": DEPTHS}[request.profile]
+    def plan(self, request: Request) -> Plan:
+        plan, seeds = Plan(request), request.seeded(quick=1, paper=3)
+        depths = request.of((1,), (1, 5, 20), DEPTHS)
         for dataset in DATASETS:
             for system in SYSTEMS:
-                if system in DEEP:
-                    for depth in depths:
-                        found += specs(request, dataset, system, seeds, depth=float(depth))
-                else:
-                    found += specs(request, dataset, system, seeds)
-        return found
+                for options in [{"depth": float(d)} for d in depths] if system in DEEP else [{}]:
+                    plan.add(dataset, system, seeds, **options)
+        return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         best = {(d, s): _chosen(records, d, s) for d in DATASETS for s in SYSTEMS}
@@ -52,7 +48,7 @@ def _cell(runs: Sequence[RunRecord], dataset: str, system: str) -> Cell:
 def _label(system: str, chosen: Sequence[Sequence[RunRecord]]) -> str:
     if system not in DEEP:
         return system
-    depths = [f"{runs[0].spec.backbone.options['depth']:g}" if runs else "-" for runs in chosen]
+    depths = [f"{option(runs[0], 'depth'):g}" if runs else "-" for runs in chosen]
     return f"{system} (depth {' / '.join(depths)})"
 
 
@@ -61,7 +57,7 @@ def _chosen(records: Sequence[RunRecord], dataset: str, system: str) -> list[Run
     by_depth: dict[float, list[RunRecord]] = {}
     for record in records:
         if record.spec.dataset.name == dataset and is_system(record, system):
-            by_depth.setdefault(float(record.spec.backbone.options.get("depth", 0)), []).append(record)
+            by_depth.setdefault(0.0 if system not in DEEP else option(record, "depth"), []).append(record)
     if not by_depth:
         return []
     return max(by_depth.values(), key=lambda runs: sum(score(r, "val") for r in runs) / len(runs))

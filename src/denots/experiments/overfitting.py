@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import specs
+from denots.experiments.runs import Plan, option, quick_note
 from denots.training.model import Model, run_model
 from denots.training.record import RunRecord
 from denots.training.run import Problem
-from denots.training.spec import RunSpec
 
 
 def on_train_and_test(model: Model, problem: Problem) -> dict[str, float]:
@@ -27,14 +26,14 @@ class Overfitting(Experiment):
     name = "overfitting"
     title = "Overfitting on Pendulum-small"
     shows = "table of overfitting"
-    reduced = "Two seeds, at most 30 epochs of 64 batches."
+    reduced = f"Two seeds. {quick_note('pendulum-small')}"
     measures = {"fit": on_train_and_test}  # noqa: RUF012
 
-    def plan(self, request: Request) -> list[RunSpec]:
-        seeds = request.seeded(quick=2, paper=3)
-        return [
-            s for d in published.OVERFITTING for s in specs(request, "pendulum-small", "denots", seeds, depth=float(d))
-        ]
+    def plan(self, request: Request) -> Plan:
+        plan = Plan(request)
+        for depth in published.OVERFITTING:
+            plan.add("pendulum-small", "denots", request.seeded(quick=2, paper=3), depth=float(depth))
+        return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         columns = tuple(published.OVERFITTING[1])
@@ -43,7 +42,7 @@ class Overfitting(Experiment):
                 f"depth {depth}",
                 tuple(
                     Cell(
-                        tuple(r.extra["fit"][c] for r in records if r.spec.backbone.options["depth"] == depth),
+                        tuple(r.extra["fit"][c] for r in records if option(r, "depth") == depth),
                         theirs[c],
                     )
                     for c in columns

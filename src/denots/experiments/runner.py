@@ -3,19 +3,20 @@
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import torch
 
 from denots.errors import DenotsError, OutOfTime
-from denots.experiments.experiment import Experiment, Request
-from denots.experiments.results import Results, fingerprint
-from denots.training.run import run
+from denots.experiments.experiment import Experiment, Request, Study
+from denots.experiments.results import Findings, Results, fingerprint, has_measures
+from denots.training.record import versions
+from denots.training.run import Measure, run
 from denots.training.spec import RunSpec
 
 Fate = Literal["recorded", "known", "elsewhere", "unfinished", "failed"]
@@ -23,28 +24,68 @@ Fate = Literal["recorded", "known", "elsewhere", "unfinished", "failed"]
 
 @dataclass(frozen=True)
 class Job:
-    experiment: Experiment
-    spec: RunSpec
+    """A run for all experiments that want it, with all their measures; or one study."""
+
+    experiments: tuple[str, ...]
+    spec: RunSpec | None = None
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    study: tuple[Study, dict[str, Any]] | None = None
+
+    @property
+    def label(self) -> str:
+        if self.spec is None:
+            return self.experiments[0]
+        options = self.spec.backbone.options
+        name = options["field"] if self.spec.backbone.name == "denots" else self.spec.backbone.name
+        numbers = [f"{key} {options[key]:g}" for key in ("depth", "tolerance") if key in options]
+        return " ".join([self.spec.dataset.name, str(name), *numbers, f"seed {self.spec.seed}"])
 
 
 @dataclass
 class Outcome:
     """How the jobs of one call ended, and the words of those that failed."""
 
-    fates: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate.__args__, 0))  # type: ignore[attr-defined]
+    fates: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(get_args(Fate), 0))
     failures: list[str] = field(default_factory=list)
-    left: int = 0
+    left: list[Job] = field(default_factory=list)
 
 
-def plan(experiments: Sequence[Experiment], request: Request, results: Results) -> tuple[list[Job], int]:
-    """The jobs still to do, and how many are recorded already."""
-    jobs, known = [], 0
-    for experiment in experiments:
-        recorded = {fingerprint(record.spec) for record in results.records(experiment.name)}
-        planned = {fingerprint(spec): spec for spec in experiment.plan(request)}
-        known += len(recorded & planned.keys())
-        jobs += [Job(experiment, spec) for name, spec in planned.items() if name not in recorded]
-    return jobs, known
+def plan(
+    chosen: Sequence[Experiment], everything: Iterable[Experiment], request: Request, results: Results
+) -> tuple[list[Job], int]:
+    """The jobs still to do for the chosen experiments, and how many runs are recorded already.
+
+    A run that several of all experiments want is made once, with the measures of all of them.
+    """
+    plans = {experiment.name: _by_name(experiment, request) for experiment in everything}
+    measures: dict[str, dict[str, Measure]] = {}
+    for experiment in everything:
+        for name in plans[experiment.name]:
+            measures.setdefault(name, {}).update(experiment.measures)
+    wanted: dict[str, list[str]] = {}
+    known = 0
+    jobs: dict[str, Job] = {}
+    for experiment in chosen:
+        recorded = {fingerprint(r.spec): r for r in results.records(experiment.name)}
+        for name, spec in plans[experiment.name].items():
+            if name in recorded and has_measures(recorded[name], experiment.measures):
+                known += 1
+                continue
+            wanted.setdefault(name, []).append(experiment.name)
+            jobs[name] = Job(tuple(wanted[name]), spec, measures[name])
+    found = list(jobs.values())
+    for experiment in chosen:
+        if isinstance(experiment, Study):
+            options = experiment.options(request)
+            if any(findings.options == options for findings in results.findings(experiment.name)):
+                known += 1
+            else:
+                found.append(Job((experiment.name,), study=(experiment, options)))
+    return found, known
+
+
+def _by_name(experiment: Experiment, request: Request) -> dict[str, RunSpec]:
+    return {fingerprint(spec): spec for spec in experiment.plan(request).runs}
 
 
 def make_runs(
@@ -59,17 +100,17 @@ def make_runs(
 
     A run in progress at the deadline stops at the end of its epoch and goes on next time.
     """
-    outcome = Outcome()
+    outcome, done = Outcome(), set[int]()
     for job, fate, words in (
         _in_turn(jobs, results, deadline) if workers == 1 else _abreast(jobs, results, deadline, workers)
     ):
         outcome.fates[fate] += 1
+        if fate != "unfinished":
+            done.add(id(job))
         if words:
-            outcome.failures.append(
-                f"{job.experiment.name}, {job.spec.dataset.name}, {job.spec.backbone.name}: {words}"
-            )
+            outcome.failures.append(f"{job.label} ({', '.join(job.experiments)}): {words}")
         report(job, fate)
-    outcome.left = len(jobs) - sum(outcome.fates.values()) + outcome.fates["unfinished"]
+    outcome.left = [job for job in jobs if id(job) not in done]
     return outcome
 
 
@@ -85,7 +126,7 @@ def _abreast(
 ) -> Iterator[tuple[Job, Fate, str]]:
     threads = max(1, (os.cpu_count() or 1) // workers)
     waiting, running = list(reversed(jobs)), dict[Future[tuple[Fate, str]], Job]()
-    with ProcessPoolExecutor(workers, get_context("spawn"), torch.set_num_threads, (threads,)) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (threads, os.getpid())) as pool:
         while waiting or running:
             while waiting and len(running) < workers and not (deadline is not None and time.time() > deadline):
                 job = waiting.pop()
@@ -96,21 +137,57 @@ def _abreast(
                 yield (running.pop(future), *future.result())
 
 
+def _start_worker(threads: int, parent: int) -> None:
+    """Share the processors, and end with the parent, which may be killed without a chance to say so."""
+    import threading
+
+    torch.set_num_threads(threads)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _make(job: Job, folder: Path, deadline: float | None) -> tuple[Fate, str]:
-    results, measures = Results(folder), job.experiment.measures
-    known = results.find(job.spec, measures)
+    results = Results(folder)
+    if job.study is not None:
+        return _study(*job.study, results)
+    assert job.spec is not None
+    known = results.find(job.spec, job.measures)
     if known is not None:
-        results.add(job.experiment.name, known)
+        _record(job, results, known)
         return "known", ""
-    with results.claim(job.spec) as work:
+    with results.claim(fingerprint(job.spec)) as work:
         if work is None:
             return "elsewhere", ""
-        try:
-            record = run(job.spec, work, measures=measures, deadline=deadline)
-        except OutOfTime:
-            return "unfinished", ""
-        except DenotsError as error:
-            return "failed", str(error)
-        results.add(job.experiment.name, record)
+        known = results.find(job.spec, job.measures)  # another process may just have ended it
+        if known is None:
+            try:
+                known = run(job.spec, work, measures=job.measures, deadline=deadline)
+            except OutOfTime:
+                return "unfinished", ""
+            except DenotsError as error:
+                return "failed", str(error)
+        _record(job, results, known)
         shutil.rmtree(work)
+    return "recorded", ""
+
+
+def _record(job: Job, results: Results, record: Any) -> None:
+    for experiment in job.experiments:
+        results.add(experiment, record)
+
+
+def _study(study: Study, options: dict[str, Any], results: Results) -> tuple[Fate, str]:
+    with results.claim(study.name) as work:
+        if work is None:
+            return "elsewhere", ""
+        if any(findings.options == options for findings in results.findings(study.name)):
+            return "known", ""
+        started = time.perf_counter()
+        found = study.make(options)
+        results.add_findings(study.name, Findings(options, found, time.perf_counter() - started, versions()))
     return "recorded", ""

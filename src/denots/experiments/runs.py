@@ -1,22 +1,29 @@
 """Runs in the words of `denots train`, cut down to what a profile allows."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from denots.experiments.experiment import Request
+from denots.datasets import DATASETS, load
+from denots.errors import DenotsError, UnknownName
+from denots.experiments.experiment import Profile, Request
+from denots.registry import lookup
 from denots.training.compose import compose_spec
+from denots.training.config import TrainConfig
 from denots.training.record import RunRecord
 from denots.training.spec import RunSpec
 
 DEPTHS = (1, 2, 5, 10, 20, 30)
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+PROFILES: tuple[Profile, ...] = ("smoke", "quick", "paper")  # the later, the more it counts
+FIELDS = {"denots": "anti", "sync": "sync", "none": "none", "tanh": "tanh", "relu": "relu"}
+REAL = ("uwgl", "insect-sound", "sepsis")
 
 # Series in all and epochs at most in `quick`; None is as published.
 QUICK: dict[str, tuple[int | None, int]] = {
-    "pendulum": (6_000, 12),
-    "pendulum-small": (None, 30),
+    "pendulum": (4_000, 12),
+    "pendulum-small": (None, 20),
     "pendulum-angles": (None, 12),
     "pendulum-angles-regular": (None, 12),
     "sine-2": (4_000, 12),
@@ -27,37 +34,126 @@ QUICK: dict[str, tuple[int | None, int]] = {
     "sepsis": (8_000, 6),
 }
 QUICK_BATCHES = 64
-QUICK_NOTE = "; ".join(
-    f"{name}: {'all' if size is None else format(size, ',')} series, at most {epochs} epochs"
-    for name, (size, epochs) in QUICK.items()
-)
+SMOKE_SIZE, SMOKE_BATCH, SMOKE_STATE = 24, 8, 4
+
+
+def quick_note(*datasets: str) -> str:
+    """What `quick` leaves of some data sets."""
+    sizes = (
+        f"{name}: {'all' if QUICK[name][0] is None else format(QUICK[name][0], ',')} series, at most {QUICK[name][1]} epochs"
+        for name in datasets
+    )
+    return f"{'; '.join(sizes)}, each of at most {QUICK_BATCHES} batches."
+
+
+@dataclass
+class Plan:
+    """The runs that a request asks for, and why others had to be left out."""
+
+    request: Request
+    runs: list[RunSpec] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    def add(self, dataset: str, system: str, seeds: Iterable[int], **options: Any) -> None:
+        """One run per seed; `options` replace those of the backbone."""
+        reason = unavailable(dataset) or unknown(system)
+        if reason is None:
+            self.runs += [_specified(self.request, dataset, system, seed, options) for seed in seeds]
+        elif reason not in self.left_out:
+            self.left_out.append(reason)
 
 
 @cache
-def _published(dataset: str, backbone: str, protocol: str) -> RunSpec:
-    return compose_spec(f"dataset={dataset}", f"backbone={backbone}", f"protocol={protocol}")
+def unavailable(dataset: str) -> str | None:
+    """Why a data set cannot be had here; real ones have to be imported first."""
+    try:
+        lookup(DATASETS, dataset, "data set")
+        if dataset in REAL:
+            load(dataset, size=SMOKE_SIZE)
+    except UnknownName:
+        return f"{dataset} is not a data set of this version"
+    except DenotsError as error:
+        return str(error).split(". ")[0]
+    return None
 
 
-def specs(request: Request, dataset: str, backbone: str, seeds: Iterable[int], **options: Any) -> list[RunSpec]:
-    """One run per seed; `options` replace those of the backbone."""
-    spec = _published(dataset, backbone, request.protocol)
-    train, data = spec.train, spec.dataset
-    if request.profile == "smoke":
-        data = replace(data, size=48)
-        train = replace(train, max_epochs=1, batches_per_epoch=2, batch_size=16)
-    elif request.profile == "quick":
-        size, epochs = QUICK[dataset]
+@cache
+def unknown(system: str) -> str | None:
+    from denots.training.compose import choices
+
+    return None if system in choices("backbone") else f"{system} is not a backbone of this version"
+
+
+@cache
+def published_spec(dataset: str, system: str, protocol: str) -> RunSpec:
+    """As `denots train` would run it; the driven ODEs differ in their field alone."""
+    if system in FIELDS and system != "denots":
+        spec = published_spec(dataset, "denots", protocol)
+        options = {**spec.backbone.options, "field": FIELDS[system]}
+        return replace(spec, backbone=replace(spec.backbone, options=options))
+    return compose_spec(f"dataset={dataset}", f"backbone={system}", f"protocol={protocol}")
+
+
+def _specified(request: Request, dataset: str, system: str, seed: int, options: dict[str, Any]) -> RunSpec:
+    spec = published_spec(dataset, system, request.protocol)
+    size, train = _reduced(spec, request.profile)
+    chosen = {**spec.backbone.options, **options}
+    if request.profile == "smoke" and "state_size" in chosen:
+        chosen["state_size"] = SMOKE_STATE
+    return replace(
+        spec,
+        dataset=replace(spec.dataset, size=size),
+        backbone=replace(spec.backbone, options=chosen),
+        train=replace(train, seed=0),
+        seed=seed,
+    )
+
+
+def _reduced(spec: RunSpec, profile: Profile) -> tuple[int | None, TrainConfig]:
+    """Size of the data set and length of the training in a profile."""
+    train = spec.train
+    if profile == "smoke":
+        return SMOKE_SIZE, replace(train, max_epochs=1, batches_per_epoch=1, batch_size=SMOKE_BATCH)
+    if profile == "quick":
+        size, epochs = QUICK[spec.dataset.name]
         batches = min(QUICK_BATCHES, train.batches_per_epoch or QUICK_BATCHES)
-        data = replace(data, size=size)
-        train = replace(train, max_epochs=min(train.max_epochs, epochs), batches_per_epoch=batches)
-    chosen = replace(spec.backbone, options={**spec.backbone.options, **options})
-    return [replace(spec, dataset=data, backbone=chosen, train=replace(train, seed=0), seed=seed) for seed in seeds]
+        return size, replace(train, max_epochs=min(train.max_epochs, epochs), batches_per_epoch=batches)
+    return spec.dataset.size, train
+
+
+def profile_of(spec: RunSpec) -> Profile:
+    """The profile that a run was made in, told from what it reduced."""
+    if spec.train.batch_size == SMOKE_BATCH:
+        return "smoke"
+    size, epochs = QUICK.get(spec.dataset.name, (None, 0))
+    return "quick" if (spec.dataset.size, spec.train.max_epochs) == (size, epochs) and _is_short(spec) else "paper"
+
+
+def _is_short(spec: RunSpec) -> bool:
+    return (spec.train.batches_per_epoch or QUICK_BATCHES) <= QUICK_BATCHES
+
+
+def most_telling(records: Iterable[RunRecord]) -> list[RunRecord]:
+    """Of each system on each data set only the runs of the largest profile that has any."""
+    groups: dict[tuple[str, str], list[RunRecord]] = {}
+    for record in records:
+        groups.setdefault((record.spec.dataset.name, system_of(record)), []).append(record)
+    found = []
+    for group in groups.values():
+        best = max(PROFILES.index(profile_of(record.spec)) for record in group)
+        found += [record for record in group if profile_of(record.spec) == PROFILES[best]]
+    return found
 
 
 def score(record: RunRecord, split: str = "test") -> float:
     """The metric of the task on a split; NaN where it is not defined."""
     value = next(value for name, value in record.metrics[split].items() if name != "loss")
     return float("nan") if value is None else value
+
+
+def option(record: RunRecord, name: str) -> float:
+    """A numeric option of the backbone, such as its depth; NaN where it has none."""
+    return float(record.spec.backbone.options.get(name, float("nan")))
 
 
 def system_of(record: RunRecord) -> str:
@@ -72,5 +168,5 @@ def system_of(record: RunRecord) -> str:
 def is_system(record: RunRecord, system: str) -> bool:
     """Whether a run belongs to a system; those of GRU-ODE are the synchronous ones at depth 1."""
     if system == "gru-ode":
-        return system_of(record) == "sync" and float(record.spec.backbone.options["depth"]) == 1.0
+        return system_of(record) == "sync" and option(record, "depth") == 1.0
     return system_of(record) == system

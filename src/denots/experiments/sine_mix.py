@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import score, specs, system_of
+from denots.experiments.runs import Plan, quick_note, score, system_of
 from denots.training.record import RunRecord
-from denots.training.spec import RunSpec
 
+DEPTH = 10.0
 ODES = ("tanh", "relu", "none", "sync", "denots")
 
 
@@ -16,15 +16,14 @@ class SineMix(Experiment):
     name = "sine-mix"
     title = "Synchronous feedback forgets, anti-phase feedback remembers"
     shows = "table of SineMix"
-    reduced = "Two seeds, 64 batches an epoch."
+    reduced = f"Two seeds. {quick_note('sine-mix')}"
 
-    def plan(self, request: Request) -> list[RunSpec]:
-        seeds = request.seeded(quick=2, paper=5)
-        return [
-            spec
-            for system in published.SINE_MIX
-            for spec in specs(request, "sine-mix", system, seeds, **({"depth": 10.0} if system in ODES else {}))
-        ]
+    def plan(self, request: Request) -> Plan:
+        plan = Plan(request)
+        for system in published.SINE_MIX:
+            depth = {"depth": DEPTH} if system in ODES else {}
+            plan.add("sine-mix", system, request.seeded(quick=2, paper=5), **depth)
+        return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         rows = tuple(

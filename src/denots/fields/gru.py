@@ -10,7 +10,7 @@ from torch.nn.functional import linear
 from denots.fields.field import AffineInputField
 
 
-class _GRUField(AffineInputField):
+class GRUField(AffineInputField):
     """Parameters named, shaped and initialised as in `torch.nn.GRUCell`, so weights can be copied."""
 
     weight_hh: nn.Parameter
@@ -28,7 +28,7 @@ class _GRUField(AffineInputField):
         ):
             self.register_parameter(name, nn.Parameter(torch.empty(shape).uniform_(-bound, bound)))
 
-    def _gates(self, u: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+    def gates(self, u: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
         """Update gate z and candidate n of the cell, from the drive and the state it is shown."""
         u_r, u_z, u_n = u.chunk(3, dim=1)
         v_r, v_z, v_n = linear(h, self.weight_hh, self.bias_hh).chunk(3, dim=1)
@@ -37,18 +37,18 @@ class _GRUField(AffineInputField):
         return z, n
 
 
-class NoFeedbackGRU(_GRUField):
+class NoFeedbackGRU(GRUField):
     """`dh/dt = GRU(x, h) = (1 - z) n + z h`.
 
     The update gate feeds the state back positively: long horizons make it grow.
     """
 
     def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
-        z, n = self._gates(u, h)
+        z, n = self.gates(u, h)
         return n + z * (h - n)
 
 
-class SyncFeedbackGRU(_GRUField):
+class SyncFeedbackGRU(GRUField):
     """`dh/dt = GRU(x, h) - h = (1 - z) (n - h)`, the field of GRU-ODE.
 
     A state that starts in [-1, 1] stays there, but update and decay share one gate: what is
@@ -56,11 +56,11 @@ class SyncFeedbackGRU(_GRUField):
     """
 
     def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
-        z, n = self._gates(u, h)
+        z, n = self.gates(u, h)
         return (1 - z) * (n - h)
 
 
-class AntiFeedbackGRU(_GRUField):
+class AntiFeedbackGRU(GRUField):
     """`dh/dt = GRU(x, -h) = (1 - z) n - z h`, the field of DeNOTS.
 
     The gates see the mirrored state. The gate that lets a plain GRU keep its past becomes a
@@ -68,5 +68,5 @@ class AntiFeedbackGRU(_GRUField):
     """
 
     def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
-        z, n = self._gates(u, -h)
+        z, n = self.gates(u, -h)
         return n - z * (n + h)

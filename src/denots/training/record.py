@@ -52,27 +52,34 @@ class RunRecord:
 
 
 def append_record(record: RunRecord, file: Path) -> None:
+    append_line(record.to_json(), file)
+
+
+def append_line(line: str, file: Path) -> None:
     """Add a line to the file; many processes may do so at once, and one killed meanwhile harms no line."""
     with FileLock(file.with_name(f".{file.name}.lock")), file.open("ab+") as stream:
         stream.seek(0)
         whole = stream.read().rpartition(b"\n")[0]
         stream.truncate(len(whole) + 1 if whole else 0)  # a line that was being written when its process died
-        stream.write(f"{record.to_json()}\n".encode())
+        stream.write(f"{line}\n".encode())
         stream.flush()
         os.fsync(stream.fileno())
 
 
 def read_records(file: Path) -> list[RunRecord]:
     """All records of a file; none where there is no file. An unfinished last line is no record."""
-    if not file.exists():
-        return []
     records = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n")[:-1], start=1):
+    for number, line in enumerate(read_lines(file), start=1):
         try:
             records.append(RunRecord.from_json(line))
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidFolder(f"{file}, line {number} is not a run record ({error}); remove the line.") from error
     return records
+
+
+def read_lines(file: Path) -> list[str]:
+    """The finished lines of a file; none where there is no file."""
+    return file.read_text(encoding="utf-8").split("\n")[:-1] if file.exists() else []
 
 
 def find_record(file: Path, spec: RunSpec) -> RunRecord | None:
@@ -88,7 +95,16 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         **libraries,
         "platform": f"{platform.system()}-{platform.machine()}",
+        "processor": f"{os.cpu_count()} x {_processor()}",
     }
+
+
+def _processor() -> str:
+    """The model of the processor, where the system tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or "unknown"
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,167 @@
+"""`denots reproduce`: the tables and figures of the paper, from runs that are made only once."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from denots.cli.messages import complain, err, out, say, watched
+from denots.errors import InvalidOption
+from denots.registry import lookup
+
+if TYPE_CHECKING:
+    from denots.experiments import Experiment, Request
+    from denots.experiments.results import Results
+    from denots.experiments.runner import Fate, Job, Outcome
+
+ResultsFolder = Annotated[Path, typer.Option("--results", help="Folder of the records.")]
+
+
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments, or all.", show_default=False)] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Show every experiment and what is recorded of it.")] = False,
+    profile: Annotated[
+        str, typer.Option(help="smoke (seconds, toy sizes), quick (reduced) or paper (as published).")
+    ] = "quick",
+    protocol: Annotated[
+        str, typer.Option(help="paper (as published, warts included) or fair (equal terms for all).")
+    ] = "paper",
+    seeds: Annotated[str | None, typer.Option(help="Comma-separated. Default: as many as the profile has.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs side by side. Default: one a processor.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Stop after so many minutes; the next call goes on.")] = None,
+    results: ResultsFolder = Path("results"),
+) -> None:
+    """Reproduce tables and figures of the paper.
+
+    Every finished run is a line in results/EXPERIMENT.jsonl and is never made
+    again; stopped or killed, the same command goes on where it was. Tables go
+    to results/tables, figures to results/figures; `denots report` makes a page
+    of everything.
+
+      denots reproduce --list
+      denots reproduce bump sine-mix --profile smoke
+      denots reproduce all --profile quick --jobs 2 --budget 60
+    """
+    from denots.experiments import EXPERIMENTS, Request
+    from denots.experiments.results import Results
+
+    request = Request(profile, protocol, _seeds(seeds))  # type: ignore[arg-type]
+    store = Results(results)
+    if listed:
+        _list(request, store)
+        return
+    if not names:
+        raise InvalidOption(f"name an experiment or all: {', '.join(EXPERIMENTS)}.")
+    chosen = [
+        lookup(EXPERIMENTS, name, "experiment") for name in (EXPERIMENTS if "all" in names else dict.fromkeys(names))
+    ]
+    if budget is not None and not budget > 0:
+        raise InvalidOption(f"--budget is a positive number of minutes; got {budget}.")
+    outcome = _make(chosen, request, store, jobs or os.cpu_count() or 1, budget)
+    _write(chosen, store, request)
+    if outcome.failures:
+        raise typer.Exit(1)
+
+
+def _make(
+    chosen: Sequence["Experiment"], request: "Request", store: "Results", workers: int, budget: float | None
+) -> "Outcome":
+    from denots.experiments import EXPERIMENTS
+    from denots.experiments.runner import make_runs, plan
+
+    deadline = None if budget is None else time.time() + 60 * budget
+    for reason in dict.fromkeys(reason for experiment in chosen for reason in experiment.plan(request).left_out):
+        say(f"left out: {reason}")
+    jobs, known = plan(chosen, EXPERIMENTS.values(), request, store)
+    say(f"{known} recorded, {len(jobs)} to do ({request.profile}, protocol {request.protocol})")
+    with _watching(jobs) as report:
+        outcome = make_runs(jobs, store, workers=min(workers, len(jobs)) or 1, deadline=deadline, report=report)
+    fates = outcome.fates
+    words = [f"{fates['recorded']} runs made", f"{fates['known']} taken over from other experiments"]
+    if fates["elsewhere"]:
+        words.append(f"{fates['elsewhere']} being made by another process")
+    say(", ".join(words))
+    if outcome.left:
+        say(f"{len(outcome.left)} left when the time was over; next: {', '.join(j.label for j in outcome.left[:3])}")
+    for failure in outcome.failures:
+        complain("error", failure, "bold red")
+    return outcome
+
+
+@contextmanager
+def _watching(jobs: Sequence["Job"]) -> Iterator:  # type: ignore[type-arg]
+    """A bar with the time left, by the runs made so far; a line a run for logs."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, TextColumn("{task.description}"), console=err, disable=not watched(), transient=True
+    ) as bar:
+        line = bar.add_task("", total=len(jobs))
+
+        def report(job: "Job", fate: "Fate") -> None:
+            bar.update(line, advance=1, description=job.label)
+            if not watched():
+                err.print(f"{fate} {job.label}", soft_wrap=True, highlight=False)
+
+        yield report
+
+
+def _write(chosen: Sequence["Experiment"], store: "Results", request: "Request") -> None:
+    """Tables as Markdown and LaTeX, figures as SVG and PDF, next to the records."""
+    from denots.experiments.gallery import exhibits_of, write_exhibits
+
+    for experiment in chosen:
+        written = write_exhibits(experiment, exhibits_of(experiment, store, request.protocol), store.folder)
+        if written:
+            say(f"{experiment.name}: {', '.join(str(file) for file in written)}")
+
+
+def _list(request: "Request", store: "Results") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from denots.experiments import EXPERIMENTS
+    from denots.experiments.gallery import status_of
+
+    table = Table(box=SIMPLE_HEAD)
+    for header in ("name", "shows", "smoke", "quick", "paper", "agrees"):
+        table.add_column(header, no_wrap=header in ("name", "smoke", "quick", "paper", "agrees"))
+    reasons: dict[str, list[str]] = {}
+    for experiment in EXPERIMENTS.values():
+        status = status_of(experiment, store, request)
+        table.add_row(experiment.name, experiment.shows, *status.counts, status.agreement)
+        for reason in status.left_out:
+            reasons.setdefault(reason, []).append(experiment.name)
+    out.print(table)
+    say(
+        f"recorded / planned runs by profile, protocol {request.protocol}; agrees: cells within the joint spread of the paper's"
+    )
+    for reason, names in reasons.items():
+        say(f"left out: {reason} ({', '.join(names)})")
+
+
+def _seeds(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InvalidOption(f"--seeds are whole numbers with commas between, such as 0,1,2; got {text!r}.") from error

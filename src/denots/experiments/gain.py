@@ -1,0 +1,95 @@
+"""Is depth anything else than a gain on the field?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from denots.experiments.exhibit import Cell, Exhibit, Table
+from denots.experiments.experiment import Experiment, Request
+from denots.experiments.runs import Plan, option, quick_note, score, system_of
+from denots.experiments.trajectory import driven
+from denots.fields.gained import Gained
+from denots.ode.solve import solve
+from denots.training.model import Model
+from denots.training.record import RunRecord
+from denots.training.run import Problem
+
+DEEP = 20.0
+SETTINGS: dict[str, tuple[float, float, bool]] = {  # depth, tolerance, learn_depth
+    "depth 1": (1.0, 1e-3, False),
+    "depth 1, tolerance 1e-6": (1.0, 1e-6, False),
+    "learned, from 1": (1.0, 1e-3, True),
+    "depth 20": (DEEP, 1e-3, False),
+    "learned, from 20": (DEEP, 1e-3, True),
+}
+SERIES = 64
+
+
+@torch.no_grad()
+def gain_for_depth(model: Model, problem: Problem) -> dict[str, float] | None:
+    """The learnt gain, and how far states at depth D are from those of D times the field at depth 1."""
+    if model.spec.backbone != "denots":
+        return None
+    backbone = driven(model)
+    depth = backbone.config.depth
+    model.eval()
+    part = problem.test.series
+    inputs = backbone.prepare(part.select(np.arange(min(SERIES, len(part)))))
+    field = backbone.field if backbone.gain is None else Gained(backbone.field, backbone.gain)
+    h0 = inputs.path.values.new_zeros(len(inputs), backbone.state_size)
+    found = [
+        solve(
+            chosen,
+            path,
+            h0,
+            rtol=backbone.config.tolerance,
+            atol=backbone.config.tolerance,
+            input_map=backbone.drive(inputs),
+            backend="reference",
+        )
+        for chosen, path in ((field, inputs.path), (Gained(field, depth), inputs.path.scale_time(1 / depth)))
+    ]
+    gap = (found[0].states - found[1].states).norm(dim=2) / found[0].states.norm(dim=2)
+    more = (found[0].evaluations != found[1].evaluations).double().mean()
+    return {
+        "gain": 1.0 if backbone.gain is None else float(backbone.gain),
+        "state gap": float(gap[found[0].ok & found[1].ok].max()),
+        "other evaluations": float(more),
+    }
+
+
+class Gain(Experiment):
+    name = "gain"
+    title = "Is depth more than a gain on the field?"
+    shows = "a question that the paper leaves open"
+    reduced = f"One seed. {quick_note('bump')}"
+    measures = {"gain": gain_for_depth}  # noqa: RUF012
+
+    def plan(self, request: Request) -> Plan:
+        plan = Plan(request)
+        for depth, tolerance, learn in SETTINGS.values():
+            seeds = request.seeded(quick=1, paper=3)
+            plan.add("bump", "denots", seeds, depth=depth, tolerance=tolerance, learn_depth=learn)
+        return plan
+
+    def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
+        rows = []
+        for name, (depth, tolerance, learn) in SETTINGS.items():
+            runs = [
+                r
+                for r in records
+                if system_of(r) == "denots" and (option(r, "depth"), option(r, "tolerance")) == (depth, tolerance)
+                and bool(r.spec.backbone.options.get("learn_depth")) == learn and r.extra.get("gain")
+            ]  # fmt: skip
+            ends = tuple(depth * r.extra["gain"]["gain"] for r in runs)
+            calls = tuple(r.evaluations["mean"] for r in runs if r.evaluations)
+            gaps = tuple(r.extra["gain"]["state gap"] for r in runs if r.extra["gain"]["state gap"] is not None)
+            gap = f"{max(gaps):.1e}" if gaps else "-"
+            rows.append((name, (Cell(tuple(map(score, runs))), Cell(ends), Cell(calls), gap)))
+        columns = ("test AUROC", "depth x gain", "evaluations per series", "largest difference to a fixed gain of D")
+        note = (
+            "A fixed gain of D on the field at depth 1 gives the same states as depth D, up to rounding (last column), so a fixed gain "
+            "needs no row of its own. A tighter tolerance spends evaluations without moving the solution."
+        )
+        return [Table("Depth, tolerance and learned gain of DeNOTS on Bump", columns, tuple(rows), note)]

@@ -1,0 +1,79 @@
+"""What does a tolerance of 1e-3 cost in accuracy of the state?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from denots.experiments.exhibit import Cell, Exhibit, Table
+from denots.experiments.experiment import Experiment, Request
+from denots.experiments.runs import DEPTHS, Plan, option, quick_note, system_of
+from denots.experiments.trajectory import tightened
+from denots.training.model import Model, run_model
+from denots.training.record import RunRecord
+from denots.training.run import Problem
+
+SERIES = 128
+
+
+@torch.no_grad()
+def state_accuracy(model: Model, problem: Problem) -> dict[str, float] | None:
+    """Error of the last state against a solve in float64 to 1e-8, and the metric with either; None without kernels."""
+    if model.spec.options.get("field") not in ("anti", "sync", "none"):
+        return None
+    count = min(SERIES, len(problem.test.series))
+    series, target = problem.test.series.select(np.arange(count)), problem.test.target[:count]
+    tight = tightened(model)
+    states, outputs = [], []
+    for each in (model, tight):
+        each.eval()
+        inputs = each.backbone.prepare(series)
+        encoded = each.backbone(inputs)
+        states.append(encoded)
+        outputs.append(run_model(each, inputs).outputs)
+    ok = states[0].ok & states[1].ok
+    loose, exact = (found.states[ok, -1].double() for found in states)
+    errors = (loose - exact).norm(dim=1) / exact.norm(dim=1)
+    calls = [found.evaluations.double().mean() for found in states if found.evaluations is not None]
+    return {
+        "median error": float(errors.median()),
+        "largest error": float(errors.max()),
+        "metric": float(model.readout.metric(outputs[0], target)),
+        "metric at 1e-8": float(tight.readout.metric(outputs[1], target)),
+        "evaluations": float(calls[0]),
+        "evaluations at 1e-8": float(calls[1]),
+    }
+
+
+class Tolerance(Experiment):
+    name = "tolerance"
+    title = "What tolerance 1e-3 costs in accuracy"
+    shows = "a question that the paper leaves open"
+    reduced = f"One seed, depths 1, 5 and 20. {quick_note('pendulum')}"
+    measures = {"accuracy": state_accuracy}  # noqa: RUF012
+
+    def plan(self, request: Request) -> Plan:
+        plan = Plan(request)
+        for depth in request.of((1, 5), (1, 5, 20), DEPTHS):
+            plan.add("pendulum", "denots", request.seeded(quick=1, paper=3), depth=float(depth))
+        return plan
+
+    def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
+        known = [
+            r
+            for r in records
+            if system_of(r) == "denots" and option(r, "tolerance") == 1e-3 and r.extra.get("accuracy")
+        ]
+        columns = tuple(known[0].extra["accuracy"]) if known else ()
+        rows = tuple(
+            (
+                f"depth {depth}",
+                tuple(
+                    Cell(tuple(r.extra["accuracy"][c] for r in known if option(r, "depth") == depth)) for c in columns
+                ),
+            )
+            for depth in DEPTHS
+            if any(option(r, "depth") == depth for r in known)
+        )
+        note = f"Relative error of the last state over {SERIES} test series, against tolerance 1e-8 in float64, and R2 with either."
+        return [Table("DeNOTS on Pendulum, solved to 1e-3 and to 1e-8", columns, rows, note)]

@@ -1,0 +1,68 @@
+"""Does a deeper model get by with smaller weights?"""
+
+from collections.abc import Sequence
+
+from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
+from denots.experiments.experiment import Experiment, Request
+from denots.experiments.runs import DEPTHS, Plan, option, quick_note, system_of
+from denots.experiments.trajectory import driven
+from denots.training.model import Model
+from denots.training.record import RunRecord
+from denots.training.run import Problem
+
+SYSTEMS = ("tanh", "denots")
+QUICK_DEPTHS = (1, 5, 20)
+
+
+def weight_norms(model: Model, problem: Problem) -> dict[str, float]:
+    """The root of the sum of squares of all weights and biases of the field, and of each of them."""
+    squares = {name: float(weight.detach().square().sum()) for name, weight in driven(model).field.named_parameters()}
+    return {"all": sum(squares.values()) ** 0.5, **{name: square**0.5 for name, square in squares.items()}}
+
+
+class WeightNorms(Experiment):
+    name = "weight-norms"
+    title = "Norm of the weights against depth"
+    shows = "figure of weight norms"
+    reduced = f"One seed, depths {', '.join(map(str, QUICK_DEPTHS))}. {quick_note('pendulum')}"
+    measures = {"weights": weight_norms}  # noqa: RUF012
+
+    def plan(self, request: Request) -> Plan:
+        plan = Plan(request)
+        for system in SYSTEMS:
+            for depth in request.of((1, 20), QUICK_DEPTHS, DEPTHS):
+                plan.add("pendulum", system, request.seeded(quick=1, paper=3), depth=float(depth))
+        return plan
+
+    def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
+        found = {s: [r for r in records if system_of(r) == s and "weights" in r.extra] for s in SYSTEMS}
+        curves = []
+        for system, runs in found.items():
+            cells = {d: Cell(tuple(r.extra["weights"]["all"] for r in runs if option(r, "depth") == d)) for d in DEPTHS}
+            known = [(float(d), cell.mean) for d, cell in cells.items() if cell.values]
+            dots = tuple(
+                (
+                    option(r, "depth"),
+                    r.extra["weights"]["all"],
+                    f"{system}, depth {option(r, 'depth'):g}, seed {r.spec.seed}",
+                )
+                for r in runs
+            )
+            curves.append(Curve(system, [x for x, _ in known], [y for _, y in known], runs=dots))
+        parts = [name for name in (found["tanh"][0].extra["weights"] if found["tanh"] else {})]
+        rows = tuple(
+            (
+                f"depth {d}",
+                tuple(
+                    Cell(tuple(r.extra["weights"][p] for r in found["tanh"] if option(r, "depth") == d)) for p in parts
+                ),
+            )
+            for d in DEPTHS
+            if any(option(r, "depth") == d for r in found["tanh"])
+        )
+        panel = Panel("Pendulum", "depth D", "norm of all weights of the field", tuple(curves), log_x=True)
+        note = "The paper shows the tanh field and says that norms fall with depth; DeNOTS is ours."
+        return [
+            Picture("Norm of the weights against depth", "weight-norms", (panel,), note),
+            Table("Norms of the tanh field, matrix by matrix", tuple(parts), rows),
+        ]
