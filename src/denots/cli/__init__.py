@@ -1,4 +1,4 @@
-"""The command line: `denots fit`, `predict`, `evaluate`, `data`, `train`, `info`."""
+"""The command line: `denots fit`, `predict`, `evaluate`, `data`, `train`, `reproduce`, `report`, `info`."""
 
 from denots.cli.app import app, main
 

@@ -27,8 +27,9 @@ STYLES: dict[str, tuple[str, Any, str]] = {
     "neural-cde": ("#37474f", (0, (3, 3)), "h"),
     "neural-rde": ("#9e9d24", (0, (7, 3)), "*"),
 }
+MARKS = dict(zip("os^DvPX<>ph*", "●■▲◆▼✚✖◀▶⬟⬢★", strict=True))
 SPARE: tuple[tuple[str, Any, str], ...] = tuple(STYLES.values())
-SETTINGS = {
+SETTINGS: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
@@ -122,30 +123,40 @@ def write_picture(picture: Picture, folder: Path) -> list[Path]:
     return written
 
 
-def inline_svg(picture: Picture) -> str:
-    """The figure as part of a page: every run says what it is, every line and run carries its system."""
+def panel_svg(picture: Picture, number: int) -> str:
+    """One panel as part of a page, without legend: every run says what it is, every line carries its system."""
     from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
+    panel, name = picture.panels[number], f"{picture.name}-{number}"
     content = io.StringIO()
-    with rc_context({**SETTINGS, "svg.hashsalt": picture.name}):
-        figure_of(picture).savefig(content, format="svg", metadata={"Date": None}, transparent=True)
-    text = content.getvalue()
-    text = text[text.index("<svg") :]
-    head, _, body = text.partition(">")
-    width, height = (_attribute(head, name).removesuffix("pt") for name in ("width", "height"))
-    body = body.replace('id="', f'id="{picture.name}.').replace("url(#", f"url(#{picture.name}.")
-    body = body.replace('href="#', f'href="#{picture.name}.')
-    for number, panel in enumerate(picture.panels):
-        for curve in panel.curves:
-            name = f"{picture.name}~{number}~{curve.system}"
-            body = body.replace(
-                f'id="{picture.name}.{name}~', f'data-system="{escape(curve.system)}" id="{picture.name}.{name}~'
-            )
-            for position, (_, _, words) in enumerate(curve.runs):
-                mark = f'id="{picture.name}.{name}~run{position}">'
-                body = body.replace(mark, f"{mark}<title>{escape(words)}</title>")
-    label = escape(picture.title, quote=True)
-    return f'<svg role="img" aria-label="{label}" viewBox="0 0 {width} {height}" style="max-width:{float(width) * 1.35:.0f}px">{body}'
+    with rc_context({**SETTINGS, "svg.hashsalt": name, "font.size": 10}):
+        figure = Figure(figsize=(4.6, 3.3), layout="constrained")
+        _fill(figure.subplots(), panel, name)
+        figure.savefig(content, format="svg", metadata={"Date": None}, transparent=True)
+    head, _, body = content.getvalue().partition("<svg ")[2].partition(">")
+    body = body.replace('id="', f'id="{name}.').replace("url(#", f"url(#{name}.").replace('href="#', f'href="#{name}.')
+    for curve in panel.curves:
+        begin = f'id="{name}.{escape(name)}~{escape(curve.system)}~'
+        body = body.replace(begin, f'data-system="{escape(curve.system)}" {begin}')
+        for position, (_, _, words) in enumerate(curve.runs):
+            mark = f'{begin}run{position}">'
+            body = body.replace(mark, f"{mark}<title>{escape(words)}</title>")
+    label = escape(f"{picture.title}: {panel.title}", quote=True)
+    return f'<svg role="img" aria-label="{label}" viewBox="{_attribute(head, "viewBox")}">{body}'
+
+
+def swatch(system: str, position: int) -> str:
+    """A short piece of a system's line with its marker, for legends."""
+    colour, dashes, marker = style_of(system, position)
+    pattern = {"-": (), "--": (5, 2), ":": (1.5, 2), "-.": (5, 2, 1.5, 2)}.get(
+        dashes, dashes[1] if dashes[0] == 0 else ()
+    )
+    stroke = f' stroke-dasharray="{" ".join(f"{step:g}" for step in pattern)}"' if pattern else ""
+    return (
+        f'<svg class="swatch" viewBox="0 0 34 12" aria-hidden="true"><line x1="0" y1="6" x2="34" y2="6" stroke="{colour}" '
+        f'stroke-width="2"{stroke}/><text x="17" y="10" text-anchor="middle" font-size="11" fill="{colour}">{MARKS[marker]}</text></svg>'
+    )
 
 
 def _attribute(tag: str, name: str) -> str:
