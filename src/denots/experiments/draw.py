@@ -1,6 +1,7 @@
 """Make figures visible: one style, told apart by line and marker as well as by colour."""
 
 import io
+import re
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,7 +79,12 @@ def figure_of(picture: Picture) -> "Figure":
 def _fill(axis: "Axes", panel: Panel, name: str) -> None:
     axis.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.log_x:
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
         axis.set_xscale("log")
+        axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.xaxis.set_minor_formatter(NullFormatter())
     if panel.log_y:
         axis.set_yscale("log")
     for position, curve in enumerate(panel.curves):
@@ -95,7 +101,7 @@ def _trace(axis: "Axes", curve: Curve, style: tuple[str, Any, str], name: str) -
             color=colour,
             linestyle=dashes,
             marker=marker if few else None,
-            markersize=4,
+            markersize=5,
             label=curve.system,
             gid=f"{name}~line",
         )
@@ -104,7 +110,7 @@ def _trace(axis: "Axes", curve: Curve, style: tuple[str, Any, str], name: str) -
     for number, (x, y, _) in enumerate(curve.runs):
         label = curve.system if not number and not len(curve.x) else None
         axis.plot(
-            [x], [y], marker, color=colour, markersize=4, label=label, gid=f"{name}~run{number}", markeredgewidth=0
+            [x], [y], marker, color=colour, markersize=5, label=label, gid=f"{name}~run{number}", markeredgewidth=0
         )
 
 
@@ -135,6 +141,7 @@ def panel_svg(picture: Picture, number: int) -> str:
         _fill(figure.subplots(), panel, name)
         figure.savefig(content, format="svg", metadata={"Date": None}, transparent=True)
     head, _, body = content.getvalue().partition("<svg ")[2].partition(">")
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = body.replace('id="', f'id="{name}.').replace("url(#", f"url(#{name}.").replace('href="#', f'href="#{name}.')
     for curve in panel.curves:
         begin = f'id="{name}.{escape(name)}~{escape(curve.system)}~'

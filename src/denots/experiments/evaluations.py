@@ -124,9 +124,8 @@ def _correlations(sweeps: dict[tuple[str, str, str], list[RunRecord]], sets: Seq
     def cell(dataset: str, system: str, sweep: str) -> Cell:
         value = correlate(sweeps[dataset, system, sweep])[kind]
         theirs = published.CORRELATIONS[dataset][system][kind][SWEEPS.index(sweep)]
-        return Cell(
-            (value,) if math.isfinite(value) else (), (theirs, max(0.05, (1 - theirs**2) / math.sqrt(RUNS - 3)))
-        )
+        spread = max(0.05, (1 - theirs**2) / math.sqrt(RUNS - 3))
+        return Cell((value,) if math.isfinite(value) else (), (theirs, spread), assumed=True)
 
     columns = tuple(f"{dataset}, {sweep}" for dataset in sets for sweep in SWEEPS)
     rows = tuple((s, tuple(cell(d, s, sweep) for d in sets for sweep in SWEEPS)) for s in SYSTEMS)

@@ -9,10 +9,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean and its spread over runs; `published` is what the paper says of the same."""
+    """A mean and its spread over runs; `published` is what the paper says of the same.
+
+    assumed: the paper prints no spread; the one here is ours, and is not shown.
+    """
 
     values: tuple[float, ...] = ()
     published: tuple[float, float] | None = None
+    assumed: bool = False
 
     @property
     def mean(self) -> float:
@@ -98,21 +102,33 @@ def agreement(exhibits: Sequence[Exhibit]) -> tuple[int, int]:
 
 
 def format_number(value: float, digits: int) -> str:
-    return "-" if not math.isfinite(value) else f"{value:.{digits}f}"
+    if not math.isfinite(value):
+        return "-"
+    if abs(value) >= 1e6 and digits:
+        return f"{value:.1e}"
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # adding zero takes the sign off a rounded -0.000
 
 
 def format_cell(cell: Cell | str, digits: int) -> str:
     """`0.790 ± 0.020 (paper 0.79 ± 0.02)`, with a mark where the two lie outside their joint spread."""
     if isinstance(cell, str):
         return cell
+    theirs = format_published(cell, digits)
+    return format_ours(cell, digits) + (f"{' ≠' if cell.agrees is False else ''} (paper {theirs})" if theirs else "")
+
+
+def format_ours(cell: Cell, digits: int) -> str:
     ours = format_number(cell.mean, digits)
-    if len(cell.values) > 1:
-        ours += f" ± {format_number(cell.spread, digits)}"
+    return f"{ours} ± {format_number(cell.spread, digits)}" if len(cell.values) > 1 else ours
+
+
+def format_published(cell: Cell, digits: int) -> str:
+    """As the paper prints it; empty where it says nothing."""
     if cell.published is None:
-        return ours
+        return ""
     mean, spread = cell.published
-    theirs = f"{mean:g} ± {spread:.2g}" if spread else f"{mean:g}" if digits else f"{mean:.0f}"
-    return f"{ours}{' ≠' if cell.agrees is False else ''} (paper {theirs})"
+    theirs = f"{mean:g}" if digits else f"{mean:.0f}"
+    return theirs if not spread or cell.assumed else f"{theirs} ± {spread:g}"
 
 
 def to_markdown(table: Table) -> str:

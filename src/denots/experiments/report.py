@@ -10,7 +10,16 @@ from importlib.resources import files
 from denots.experiments import EXPERIMENTS
 from denots.experiments.claims import CLAIMS, Evidence, Judged, judge
 from denots.experiments.draw import panel_svg, swatch
-from denots.experiments.exhibit import Cell, Exhibit, Picture, Table, agreement, format_number
+from denots.experiments.exhibit import (
+    Cell,
+    Exhibit,
+    Picture,
+    Table,
+    agreement,
+    format_number,
+    format_ours,
+    format_published,
+)
 from denots.experiments.experiment import Experiment, Study
 from denots.experiments.gallery import exhibits_of, findings_of, records_of
 from denots.experiments.paper_checks import CHECKS, Check
@@ -92,7 +101,7 @@ def _head(sections: Sequence[Section], judged: Sequence[Judged], date: datetime.
         (str(count["open"]), "open, for want of records"),
         (f"{agreed} of {compared}", "numbers within the joint spread"),
         (str(len(runs)), "training runs shown"),
-        (f"{hours:.1f} h", "of training, two cores"),
+        (f"{hours:.1f} h", "of training"),
     )
     shown = "".join(f"<div><b>{escape(number)}</b>{escape(words)}</div>" for number, words in numbers)
     return (
@@ -172,21 +181,16 @@ def _table(table: Table) -> str:
 def _cell(cell: Cell | str, digits: int) -> str:
     if isinstance(cell, str):
         return f"<td>{escape(cell)}</td>"
-    ours = format_number(cell.mean, digits)
-    if len(cell.values) > 1:
-        ours += f" ± {format_number(cell.spread, digits)}"
     kind = {True: ' class="agrees"', False: ' class="differs"', None: ""}[cell.agrees]
-    theirs = ""
-    if cell.published is not None:
-        mean, spread = cell.published
-        theirs = f'<span class="paper">paper {f"{mean:g}" if digits else f"{mean:.0f}"}{f" ± {spread:.2g}" if spread else ""}</span>'
+    printed = format_published(cell, digits)
+    theirs = f'<span class="paper">paper {printed}</span>' if printed else ""
     title = (
         f' title="{len(cell.values)} values: {", ".join(format_number(v, digits) for v in cell.values[:10])}"'
         if cell.values
         else ""
     )
     order = f' data-value="{cell.mean:.6g}"' if cell.values else ""
-    return f'<td{kind}{title}{order}><span class="ours">{ours}</span>{theirs}</td>'
+    return f'<td{kind}{title}{order}><span class="ours">{format_ours(cell, digits)}</span>{theirs}</td>'
 
 
 def _figure(picture: Picture, prefix: str) -> str:

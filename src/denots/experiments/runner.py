@@ -38,7 +38,8 @@ class Job:
         options = self.spec.backbone.options
         name = options["field"] if self.spec.backbone.name == "denots" else self.spec.backbone.name
         numbers = [f"{key} {options[key]:g}" for key in ("depth", "tolerance") if key in options]
-        return " ".join([self.spec.dataset.name, str(name), *numbers, f"seed {self.spec.seed}"])
+        learnt = ["learnt"] if options.get("learn_depth") else []
+        return " ".join([self.spec.dataset.name, str(name), *learnt, *numbers, f"seed {self.spec.seed}"])
 
 
 @dataclass
@@ -57,11 +58,12 @@ def plan(
 
     A run that several of all experiments want is made once, with the measures of all of them.
     """
-    plans = {experiment.name: _by_name(experiment, request) for experiment in everything}
+    plans = {experiment.name: _by_name(experiment, request) for experiment in chosen}
     measures: dict[str, dict[str, Measure]] = {}
     for experiment in everything:
-        for name in plans[experiment.name]:
-            measures.setdefault(name, {}).update(experiment.measures)
+        if experiment.measures:
+            for name in plans.get(experiment.name) or _by_name(experiment, request):
+                measures.setdefault(name, {}).update(experiment.measures)
     wanted: dict[str, list[str]] = {}
     known = 0
     jobs: dict[str, Job] = {}
@@ -72,7 +74,7 @@ def plan(
                 known += 1
                 continue
             wanted.setdefault(name, []).append(experiment.name)
-            jobs[name] = Job(tuple(wanted[name]), spec, measures[name])
+            jobs[name] = Job(tuple(wanted[name]), spec, measures.get(name, {}))
     found = list(jobs.values())
     for experiment in chosen:
         if isinstance(experiment, Study):

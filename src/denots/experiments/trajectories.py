@@ -45,14 +45,13 @@ class Trajectories(Experiment):
             if runs:
                 shares = np.array(runs[0].extra["norms"]["share"])
                 mean, spread = (np.mean([r.extra["norms"][k] for r in runs], axis=0) for k in ("mean", "spread"))
-                curves.append(
-                    Curve(system, shares.tolist(), mean.tolist(), ((mean - spread).tolist(), (mean + spread).tolist()))
-                )
+                low, high = np.maximum(mean - spread, mean / 10)[1:], (mean + spread)[1:]
+                curves.append(Curve(system, shares[1:].tolist(), mean[1:].tolist(), (low.tolist(), high.tolist())))
             ends = tuple(r.extra["norms"]["mean"][-1] for r in runs)
             growth = tuple(r.extra["norms"]["mean"][-1] / r.extra["norms"]["mean"][len(shares) // 2] for r in runs)
             rows.append((system, (Cell(tuple(map(score, runs))), Cell(ends), Cell(growth))))
         panel = Panel("Pendulum, depth 20", "share of elapsed time", "norm of the state", tuple(curves), log_y=True)
-        note = "Mean over test series, with their spread. The paper: states of no feedback, ReLU and tanh grow, the two with negative feedback stay bounded."
+        note = "Mean over test series, with their spread; all start at zero. The paper: states of no feedback, ReLU and tanh grow, the two with negative feedback stay bounded."
         return [
             Picture("Norm of the state along the trajectory", "trajectories", (panel,), note),
             Table("Where trajectories end", ("test R2", "norm at the end", "norm at the end / half-way"), tuple(rows)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.func import jacrev, jvp, vmap
+from torch.func import jacrev, vmap
 
 from denots.backbones import DeNOTS
 from denots.data.series import SeriesSet
@@ -82,9 +82,8 @@ def gates(model: Model, path: Trajectory) -> Gates:
 
     with torch.no_grad():
         z = field.gates(u, h)[0].mean(dim=1)
-        moved = vmap(lambda u, h: jvp(lambda state: candidate(u, state), (h,), (h,))[1])(u, h)
         jacobian = vmap(jacrev(candidate, argnums=1))(u, h)
-        along = moved.norm(dim=1) / h.norm(dim=1)
+        along = (jacobian @ h[:, :, None]).squeeze(2).norm(dim=1) / h.norm(dim=1)
         worst = torch.linalg.matrix_norm(jacobian, ord=2)
     shape = path.norms.shape
     return Gates((1 - z).reshape(shape), z.reshape(shape), along.reshape(shape), worst.reshape(shape))

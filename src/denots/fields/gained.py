@@ -10,12 +10,13 @@ class Gained(AffineInputField):
     """`dh/dt = gain * field(x, h)`.
 
     On the clock s = t / gain this is the plain field, so a gain and a depth are the same thing;
-    as a tensor, the gain can be learnt. Wrap a field where it is used: this one owns no weights.
+    as a tensor, the gain can be learnt. Wrap a field where it is used: the weights stay its own.
     """
 
     def __init__(self, field: AffineInputField, gain: Tensor | float) -> None:
         super().__init__()
         self.input_size, self.state_size = field.input_size, field.state_size
+        self.weight_ih, self.bias_ih = field.weight_ih, field.bias_ih
         self._slope, self.gain = field.slope, gain
 
     def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:

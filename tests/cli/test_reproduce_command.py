@@ -1,0 +1,44 @@
+"""`denots reproduce` and `denots report`: what they list, make, write and refuse."""
+
+from pathlib import Path
+
+from denots.experiments import EXPERIMENTS
+
+
+def test_the_list_names_every_experiment_and_why_some_cannot_run(run, tmp_path: Path) -> None:
+    listed = run("reproduce", "--list", "--results", tmp_path).stdout
+    for name in EXPERIMENTS:
+        assert f" {name} " in listed
+    assert "left out: " in listed
+    assert "0 / 15" in listed
+
+
+def test_an_experiment_is_made_once_and_written_as_tables_and_page(run, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    options = ["reproduce", "overfitting", "gaps", "--profile", "smoke", "--jobs", "1", "--results", results]
+    first = run(*options)
+    assert "0 recorded, 3 to do" in first.stdout
+    assert "3 runs made" in first.stdout
+    assert "depth 10" in (results / "tables" / "overfitting.md").read_text()
+    assert r"\toprule" in (results / "tables" / "overfitting.tex").read_text()
+    assert "3 recorded, 0 to do" in run(*options).stdout
+    assert "2 / 2" in run("reproduce", "--list", "--results", results).stdout
+    run("report", "--results", results, "--out", tmp_path / "page.html", "--date", "2026-01-02")
+    assert "2026-01-02" in (tmp_path / "page.html").read_text()
+
+
+def test_a_budget_that_is_over_says_what_is_left(run, tmp_path: Path) -> None:
+    told = run(
+        "reproduce", "overfitting", "--profile", "smoke", "--jobs", "1", "--budget", "1e-9", "--results", tmp_path
+    )
+    assert "2 left when the time was over; next: pendulum-small anti depth 1" in told.stdout
+
+
+def test_wrong_names_and_options_are_refused(run, tmp_path: Path) -> None:
+    assert "Did you mean 'bump'" in run("reproduce", "bumb", code=2).stderr
+    assert "name an experiment or all" in run("reproduce", code=2).stderr
+    assert "whole numbers" in run("reproduce", "bump", "--seeds", "a", code=2).stderr
+    assert "positive number of minutes" in run("reproduce", "bump", "--budget", "-1", code=2).stderr
+    assert "profile is one of" in run("reproduce", "bump", "--profile", "tiny", code=2).stderr
+    assert "is no folder" in run("report", "--results", tmp_path / "nothing", code=2).stderr
+    assert "YYYY-MM-DD" in run("report", "--results", tmp_path, "--date", "today", code=2).stderr

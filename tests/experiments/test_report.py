@@ -1,0 +1,172 @@
+"""The page: from records alone, the same bytes every time, and alive in a browser."""
+
+import datetime
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from denots.experiments import EXPERIMENTS
+from denots.experiments.bump import FIELDS, SETTINGS
+from denots.experiments.claims import CLAIMS, Evidence, judge
+from denots.experiments.paper_checks import CHECKS
+from denots.experiments.report import build_page
+from denots.experiments.results import Findings, Results
+from denots.experiments.trajectories import SYSTEMS
+from denots.training.record import RunRecord, versions
+
+from run_records import record, spec
+
+DAY = datetime.date(2026, 1, 2)
+
+
+def bump_runs() -> list[RunRecord]:
+    scores = {"default": 0.7, "tolerance 1e-6": 0.8, "depth 20": 0.95}
+    return [
+        record(spec("bump", field, seed, depth=depth, tolerance=tolerance), scores[name] + 0.01 * seed + 0.001 * i)
+        for name, (depth, tolerance) in SETTINGS.items()
+        for i, field in enumerate(FIELDS)
+        for seed in (0, 1)
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    results = Results(tmp_path_factory.mktemp("results"))
+    for run in bump_runs():
+        results.add("bump", run)
+    shares = [i / 20 for i in range(21)]
+    for i, system in enumerate(SYSTEMS):
+        norms = {"share": shares, "mean": [0.1 + (i + 1) * s for s in shares], "spread": [0.05] * 21}
+        results.add("trajectories", record(spec("pendulum", system, depth=20.0), 0.5, norms=norms))
+    for depth in (1.0, 5.0, 20.0):
+        for system in ("sync", "denots"):
+            run = spec("pendulum", system, depth=depth)
+            results.add("evaluations", record(run, 0.5 + depth / 100, evaluations=60 + 5 * depth))
+    results.add("bump", record(spec("bump", "tanh", protocol="fair"), 0.88))
+    results.add_findings("gaps", Findings({"lengths": [5, 8], "draws": 5, "seed": 0}, {}, 1.0, versions()))
+    return results.folder
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> str:
+    return build_page(Results(folder), DAY)
+
+
+def test_the_same_records_and_date_give_the_same_bytes(folder: Path, page: str) -> None:
+    shuffled = folder.parent / "shuffled"
+    shutil.copytree(folder, shuffled, dirs_exist_ok=True)
+    lines = (shuffled / "bump.jsonl").read_text().splitlines()
+    (shuffled / "bump.jsonl").write_text("\n".join(reversed(lines)) + "\n")
+    again = build_page(Results(shuffled), DAY)
+    assert again == page
+    assert build_page(Results(folder), datetime.date(2026, 1, 3)).replace("2026-01-03", "2026-01-02") == page
+
+
+def test_the_page_needs_nothing_from_outside(page: str) -> None:
+    outside = [part for part in page.split('"') if part.startswith(("http://", "https://", "//"))]
+    assert all("w3.org" in part for part in outside)  # names of XML, never fetched
+    assert "<script src" not in page
+    assert "@import" not in page
+
+
+def test_every_experiment_and_every_check_has_its_place(page: str) -> None:
+    for name in EXPERIMENTS:
+        assert f'id="{name}"' in page
+    assert page.count('<span class="verdict') == len(CLAIMS) + len(CHECKS)
+    assert "on equal terms" in page
+
+
+def test_numbers_tell_where_they_come_from(page: str) -> None:
+    section = page.split('id="bump"')[1].split("<h2")[0]
+    assert "30 runs: 30 quick" in section
+    assert "30.0 minutes of training" in section
+    assert f"torch {versions()['torch']}" in section
+    assert "quick reduced: One seed." in section
+    assert "0.705 ± 0.007" in section
+
+
+def test_claims_are_judged_by_means() -> None:
+    evidence = Evidence({"bump": EXPERIMENTS["bump"].exhibits(bump_runs())})
+    claim = next(c for c in CLAIMS if c.text.startswith("On Bump, depth beats tolerance"))
+    assert judge(claim, evidence).judgement == "confirmed"
+    worse = [r for r in bump_runs() if r.spec.backbone.options["depth"] == 1.0]
+    worse += [record(spec("bump", "tanh", depth=20.0, tolerance=1e-3), 0.5)]
+    assert judge(claim, Evidence({"bump": EXPERIMENTS["bump"].exhibits(worse)})).judgement == "not confirmed"
+    assert judge(claim, Evidence({})).judgement == "open"
+
+
+def test_toy_runs_confirm_nothing(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for name, (depth, tolerance) in SETTINGS.items():
+        run = spec("bump", "tanh", profile="smoke", depth=depth, tolerance=tolerance)
+        results.add("bump", record(run, 0.9 if name == "depth 20" else 0.5))
+    assert '<span class="verdict confirmed">' not in build_page(results, DAY)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium here; install one or name it in CHROMIUM")
+    with sync_api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser: Any, page: str, tmp_path: Path) -> Iterator[Any]:
+    """The page on a phone, and everything that its console complained about."""
+    (tmp_path / "report.html").write_text(page)
+    tab = browser.new_page(viewport={"width": 390, "height": 844})
+    complaints: list[str] = []
+    tab.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("request", lambda request: complaints.append(request.url) if request.url.startswith("http") else None)
+    tab.goto((tmp_path / "report.html").as_uri())
+    yield tab
+    tab.close()
+    assert complaints == []
+
+
+def test_a_phone_shows_the_page_without_scrolling_sideways(opened: Any) -> None:
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.set_viewport_size({"width": 1280, "height": 800})
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_a_click_on_a_header_sorts_the_table(opened: Any) -> None:
+    table = opened.locator("#bump ~ .wide table").first
+    values = "table => [...table.tBodies[0].rows].map(row => parseFloat(row.cells[3].dataset.value))"
+    head = table.locator("thead th").nth(3)
+    head.locator("button").click()
+    rising = table.evaluate(values)
+    assert rising == sorted(rising)
+    assert head.get_attribute("aria-sort") == "ascending"
+    head.locator("button").click()
+    assert table.evaluate(values) == sorted(rising, reverse=True)
+
+
+def test_figures_show_and_systems_can_be_hidden(opened: Any) -> None:
+    figure = opened.locator("figure", has_text="Norm of the state along the trajectory")
+    assert figure.locator(".panels svg").bounding_box()["width"] > 300
+    line = figure.locator('.panels [data-system="sync"]').first
+    assert line.is_visible()
+    figure.locator('.legend button[data-system="sync"]').click()
+    assert not line.is_visible()
+    figure.locator('.legend button[data-system="sync"]').click()
+    assert line.is_visible()
+
+
+def test_a_run_under_the_mouse_says_what_it_is(opened: Any) -> None:
+    run = opened.locator('figure g[id*="~denots~run"] use').first
+    run.scroll_into_view_if_needed()
+    run.hover(force=True)
+    tip = opened.locator("#tip")
+    assert tip.is_visible()
+    assert "denots, depth" in tip.text_content()

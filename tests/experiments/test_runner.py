@@ -1,0 +1,135 @@
+"""Every run once: through budgets, kills and two processes at work."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from denots.experiments import EXPERIMENTS, Request
+from denots.experiments.results import Findings, Results, fingerprint
+from denots.experiments.runner import make_runs, plan
+
+from run_records import record, spec
+
+SMOKE = Request("smoke")
+COMMAND = [sys.executable, "-c", "from denots.cli import main; main()", "reproduce", "memory", "--profile", "smoke"]
+
+
+def started(results: Path, *options: str) -> subprocess.Popen:
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen([*COMMAND, "--results", str(results), *options], env=env, stderr=subprocess.PIPE, text=True)
+
+
+def lines(results: Path) -> int:
+    file = results / "memory.jsonl"
+    return file.read_text().count("\n") if file.exists() else 0
+
+
+def counted(results: Path) -> Counter[str]:
+    from denots.training.record import read_records
+
+    return Counter(fingerprint(found.spec) for found in read_records(results / "memory.jsonl"))
+
+
+def test_a_killed_reproduction_goes_on_without_repeating_a_run(tmp_path: Path) -> None:
+    process = started(tmp_path, "--jobs", "1")
+    until = time.time() + 120
+    while lines(tmp_path) < 1 and time.time() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    before = lines(tmp_path)
+    assert 1 <= before < 3
+    with (tmp_path / "memory.jsonl").open("a") as file:
+        file.write('{"spec": {"half a li')  # what a kill in the middle of a write leaves
+    _, told = started(tmp_path, "--jobs", "1").communicate()
+    assert counted(tmp_path) == dict.fromkeys(counted(tmp_path), 1)
+    assert lines(tmp_path) == 3
+    assert told.count("recorded") == 3 - before
+
+
+def test_two_processes_share_the_work(tmp_path: Path) -> None:
+    processes = [started(tmp_path, "--jobs", "1") for _ in range(2)]
+    told = "".join(process.communicate()[1] for process in processes)
+    assert [process.returncode for process in processes] == [0, 0]
+    assert counted(tmp_path) == dict.fromkeys(counted(tmp_path), 1)
+    assert lines(tmp_path) == told.count("recorded") == 3
+
+
+def test_a_run_of_two_experiments_is_made_once_with_the_measures_of_both(tmp_path: Path) -> None:
+    chosen = [EXPERIMENTS["sine-mix"], EXPERIMENTS["memory"]]
+    jobs, known = plan(chosen, EXPERIMENTS.values(), SMOKE, Results(tmp_path))
+    assert known == 0
+    shared = [job for job in jobs if len(job.experiments) == 2]
+    assert len(shared) == 3
+    assert all(set(job.measures) == {"memory"} for job in shared)
+    jobs, _ = plan([EXPERIMENTS["trajectories"]], EXPERIMENTS.values(), SMOKE, Results(tmp_path))
+    assert any({"norms", "weights"} <= set(job.measures) for job in jobs)
+
+
+def test_what_another_experiment_recorded_is_taken_over(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for run in EXPERIMENTS["sine-mix"].plan(SMOKE).runs:
+        results.add("memory", record(run, 0.5, memory=None))
+    jobs, known = plan([EXPERIMENTS["sine-mix"]], EXPERIMENTS.values(), SMOKE, results)
+    assert known == 0
+    outcome = make_runs(jobs, results)
+    assert outcome.fates["known"] == len(jobs) == len(results.records("sine-mix"))
+    assert plan([EXPERIMENTS["sine-mix"]], EXPERIMENTS.values(), SMOKE, results) == ([], len(jobs))
+
+
+def test_a_record_without_a_measure_does_not_count_where_it_is_needed(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    runs = EXPERIMENTS["memory"].plan(SMOKE).runs
+    for run in runs:
+        results.add("memory", record(run, 0.5))
+    jobs, known = plan([EXPERIMENTS["memory"]], EXPERIMENTS.values(), SMOKE, results)
+    assert (len(jobs), known) == (len(runs), 0)
+
+
+def test_after_the_deadline_nothing_starts_and_the_rest_is_named(tmp_path: Path) -> None:
+    jobs, _ = plan([EXPERIMENTS["memory"]], EXPERIMENTS.values(), SMOKE, Results(tmp_path))
+    outcome = make_runs(jobs, Results(tmp_path), deadline=time.time() - 1)
+    assert outcome.left == jobs
+    assert not any(outcome.fates.values())
+    assert jobs[0].label == "sine-mix sync depth 10 tolerance 0.001 seed 0"
+
+
+def test_a_study_is_made_once(tmp_path: Path) -> None:
+    results, study = Results(tmp_path), EXPERIMENTS["gaps"]
+    for fate in ("recorded", None):
+        jobs, known = plan([study], EXPERIMENTS.values(), SMOKE, results)
+        outcome = make_runs(jobs, results)
+        assert (known, outcome.fates["recorded"]) == ((0, 1) if fate else (1, 0))
+    assert isinstance(results.findings("gaps")[0], Findings)
+
+
+def test_a_failed_run_is_told_and_does_not_stop_the_others(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from denots.experiments.runner import Job
+
+    good = spec("sine-mix", "last-value", profile="smoke")
+    bad = replace(good, dataset=replace(good.dataset, size=4))
+    outcome = make_runs([Job(("sine-mix",), bad), Job(("sine-mix",), good)], Results(tmp_path))
+    assert outcome.fates["failed"] == outcome.fates["recorded"] == 1
+    assert "too small for R2" in outcome.failures[0]
+
+
+@pytest.mark.slow
+def test_everything_runs_in_smoke_and_then_nothing_is_left(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    jobs, _ = plan(list(EXPERIMENTS.values()), EXPERIMENTS.values(), SMOKE, results)
+    outcome = make_runs(jobs, results, workers=2)
+    assert outcome.failures == []
+    assert outcome.fates["recorded"] == len(jobs)
+    left, known = plan(list(EXPERIMENTS.values()), EXPERIMENTS.values(), SMOKE, results)
+    assert left == []
+    assert known >= len(jobs)
+    for experiment in EXPERIMENTS.values():
+        experiment.exhibits(results.records(experiment.name))

@@ -1,0 +1,57 @@
+"""Plans: what is run, what is left out, and which records count."""
+
+import pytest
+
+from denots.errors import InvalidOption
+from denots.experiments import EXPERIMENTS, Request
+from denots.experiments.runs import PROFILES, Plan, is_system, most_telling, profile_of
+from denots.training.compose import compose_spec
+
+from run_records import record, spec
+
+
+@pytest.mark.parametrize("system", ["tanh", "sync", "denots"])
+def test_the_paper_profile_is_what_train_would_run(system: str) -> None:
+    assert spec("sine-2", system, profile="paper") == compose_spec("dataset=sine-2", f"backbone={system}")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_planned_run_tells_its_profile(profile) -> None:
+    for experiment in EXPERIMENTS.values():
+        for run in experiment.plan(Request(profile)).runs:
+            assert profile_of(run) == profile, (experiment.name, run)
+
+
+def test_what_cannot_run_here_is_left_out_with_a_reason() -> None:
+    plan = Plan(Request("smoke"))
+    plan.add("no-such-set", "denots", [0])
+    plan.add("bump", "no-such-system", [0, 1])
+    plan.add("bump", "denots", [0])
+    assert len(plan.runs) == 1
+    assert plan.left_out == [
+        "no-such-set is not a data set of this version",
+        "no-such-system is not a backbone of this version",
+    ]
+
+
+def test_seeds_asked_for_replace_those_of_the_profile() -> None:
+    runs = EXPERIMENTS["overfitting"].plan(Request("paper", seeds=(7,))).runs
+    assert {run.seed for run in runs} == {7}
+
+
+def test_unknown_profiles_are_refused() -> None:
+    with pytest.raises(InvalidOption, match="profile is one of smoke, quick, paper"):
+        Request("fast")  # type: ignore[arg-type]
+
+
+def test_of_each_system_only_the_largest_profile_counts() -> None:
+    smoke, quick = record(spec("bump", "tanh", profile="smoke"), 0.1), record(spec("bump", "tanh"), 0.5)
+    paper = record(spec("bump", "tanh", profile="paper"), 0.9)
+    other = record(spec("bump", "relu", profile="smoke"), 0.2)
+    assert most_telling([smoke, quick, other]) == [quick, other]
+    assert most_telling([smoke, paper, quick]) == [paper]
+
+
+def test_gru_ode_is_the_synchronous_field_at_depth_one() -> None:
+    assert is_system(record(spec("bump", "sync", depth=1.0), 0.0), "gru-ode")
+    assert not is_system(record(spec("bump", "sync", depth=5.0), 0.0), "gru-ode")
