@@ -108,3 +108,11 @@ def test_the_shift_widens_one_gap_only() -> None:
     steps = np.diff(moved) - np.diff(times)
     assert (steps > 1e-9).sum() == 1
     assert moved_at in (at, pytest.approx(at + steps.max()))
+
+
+def test_a_coarse_tolerance_costs_accuracy_on_rough_input() -> None:
+    error, calls = checks.coarse_error()
+    deeper, more = checks.coarse_error(depth=20.0)
+    assert 0.01 < error < 1
+    assert deeper < error
+    assert more > calls

@@ -12,6 +12,7 @@ import pytest
 from denots.experiments import EXPERIMENTS
 from denots.experiments.bump import FIELDS, SETTINGS
 from denots.experiments.claims import CLAIMS, Evidence, judge
+from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS
 from denots.experiments.report import build_page
 from denots.experiments.results import Findings, Results
@@ -76,7 +77,7 @@ def test_the_page_needs_nothing_from_outside(page: str) -> None:
 def test_every_experiment_and_every_check_has_its_place(page: str) -> None:
     for name in EXPERIMENTS:
         assert f'id="{name}"' in page
-    assert page.count('<span class="verdict') == len(CLAIMS) + len(CHECKS)
+    assert page.count('<span class="verdict') == len(CLAIMS) + len(CHECKS) + len(OBSERVATIONS)
     assert "on equal terms" in page
 
 

@@ -10,7 +10,6 @@ from denots.experiments.exhibit import Curve, Panel, Picture
 from denots.experiments.results import write_whole
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Colour, dashes and marker; the colours differ in lightness, too.
@@ -76,7 +75,7 @@ def figure_of(picture: Picture) -> "Figure":
     return figure
 
 
-def _fill(axis: "Axes", panel: Panel, name: str) -> None:
+def _fill(axis: Any, panel: Panel, name: str) -> None:
     axis.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.log_x:
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -91,7 +90,7 @@ def _fill(axis: "Axes", panel: Panel, name: str) -> None:
         _trace(axis, curve, style_of(curve.system, position), f"{name}~{curve.system}")
 
 
-def _trace(axis: "Axes", curve: Curve, style: tuple[str, Any, str], name: str) -> None:
+def _trace(axis: Any, curve: Curve, style: tuple[str, Any, str], name: str) -> None:
     colour, dashes, marker = style
     few = len(curve.x) <= 12 and not curve.runs
     if len(curve.x):

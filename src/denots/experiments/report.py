@@ -22,6 +22,7 @@ from denots.experiments.exhibit import (
 )
 from denots.experiments.experiment import Experiment, Study
 from denots.experiments.gallery import exhibits_of, findings_of, records_of
+from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS, Check
 from denots.experiments.results import Results
 from denots.experiments.runs import PROFILES, profile_of
@@ -49,7 +50,7 @@ def build_page(results: Results, date: datetime.date) -> str:
     sections = [section for experiment in EXPERIMENTS.values() for section in _sections(experiment, results)]
     published = {s.experiment.name: s.exhibits for s in sections if s.protocol == "paper" and _tells(s)}
     judged = [judge(claim, Evidence(published)) for claim in CLAIMS]
-    checks = [check() for check in CHECKS]
+    checks = [*(check() for check in CHECKS), *OBSERVATIONS]
     body = [
         _head(sections, judged, date),
         _navigation(sections),
@@ -141,7 +142,7 @@ def _wrong(checks: Sequence[Check]) -> str:
     )
     return (
         '<h2 id="wrong">What the paper gets wrong</h2>'
-        "<p>Statements that need no training to check. Each was computed anew for this page.</p>"
+        "<p>Statements that need no training to check, each computed anew for this page; and, as noted, what reading alone tells.</p>"
         f'<ul class="claims">{items}</ul>'
     )
 

@@ -22,7 +22,7 @@ REAL = ("uwgl", "insect-sound", "sepsis")
 
 # Series in all and epochs at most in `quick`; None is as published.
 QUICK: dict[str, tuple[int | None, int]] = {
-    "pendulum": (4_000, 12),
+    "pendulum": (4_000, 16),
     "pendulum-small": (None, 20),
     "pendulum-angles": (None, 12),
     "pendulum-angles-regular": (None, 12),
