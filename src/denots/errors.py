@@ -56,5 +56,9 @@ class OutOfTime(DenotsError, TimeoutError):
     """A run stopped at its deadline, its checkpoint written; started again, it goes on from there."""
 
 
+class WorkerLost(DenotsError, RuntimeError):
+    """A process that made runs was killed, most likely for want of memory; what it recorded is safe."""
+
+
 class SolverWarning(UserWarning):
     """Some series could not be integrated; their predictions are NaN."""

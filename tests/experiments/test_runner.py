@@ -6,13 +6,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from denots.errors import WorkerLost
 from denots.experiments import EXPERIMENTS, Request
 from denots.experiments.results import Findings, Results, fingerprint
-from denots.experiments.runner import make_runs, plan
+from denots.experiments.runner import Job, make_runs, plan
+from denots.training.fit import completed_epochs
+from denots.training.model import Model
+from denots.training.record import read_records
+from denots.training.run import Problem
 
 from run_records import record, spec
 
@@ -31,8 +37,6 @@ def lines(results: Path) -> int:
 
 
 def counted(results: Path) -> Counter[str]:
-    from denots.training.record import read_records
-
     return Counter(fingerprint(found.spec) for found in read_records(results / "memory.jsonl"))
 
 
@@ -100,6 +104,32 @@ def test_after_the_deadline_nothing_starts_and_the_rest_is_named(tmp_path: Path)
     assert jobs[0].label == "sine-mix sync depth 10 tolerance 0.001 seed 0"
 
 
+def test_a_run_over_its_budget_stops_after_an_epoch_and_goes_on_next_time(tmp_path: Path) -> None:
+    short = spec("sine-mix", "last-value", profile="smoke")
+    long = replace(short, train=replace(short.train, max_epochs=100_000, patience=100_000))
+    results, work = Results(tmp_path), tmp_path / ".unfinished" / fingerprint(long)
+    reached = [0]
+    for _ in range(2):
+        outcome = make_runs([Job(("sine-mix",), long)], results, deadline=time.time() + 1)
+        assert outcome.fates["unfinished"] == len(outcome.left) == 1
+        reached.append(completed_epochs(work))
+    assert 0 < reached[1] < reached[2]
+    assert results.records("sine-mix") == []
+
+
+def test_a_lost_worker_is_told(tmp_path: Path) -> None:
+    jobs = [
+        Job(("sine-mix",), spec("sine-mix", "last-value", seed, profile="smoke"), {"end": end_process})
+        for seed in (0, 1)
+    ]
+    with pytest.raises(WorkerLost, match="fewer --jobs"):
+        make_runs(jobs, Results(tmp_path), workers=2)
+
+
+def end_process(model: Model, problem: Problem) -> None:
+    os._exit(9)
+
+
 def test_a_study_is_made_once(tmp_path: Path) -> None:
     results, study = Results(tmp_path), EXPERIMENTS["gaps"]
     for fate in ("recorded", None):
@@ -110,10 +140,6 @@ def test_a_study_is_made_once(tmp_path: Path) -> None:
 
 
 def test_a_failed_run_is_told_and_does_not_stop_the_others(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from denots.experiments.runner import Job
-
     good = spec("sine-mix", "last-value", profile="smoke")
     bad = replace(good, dataset=replace(good.dataset, size=4))
     outcome = make_runs([Job(("sine-mix",), bad), Job(("sine-mix",), good)], Results(tmp_path))

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -93,7 +93,7 @@ def _make(
 
 
 @contextmanager
-def _watching(jobs: Sequence["Job"]) -> Iterator:  # type: ignore[type-arg]
+def _watching(jobs: Sequence["Job"]) -> Iterator[Callable[["Job", "Fate"], None]]:
     """A bar with the time left, by the runs made so far; a line a run for logs."""
     from rich.progress import (
         BarColumn,

@@ -24,7 +24,7 @@ from denots.experiments.experiment import Experiment, Study
 from denots.experiments.gallery import exhibits_of, findings_of, records_of
 from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS, Check
-from denots.experiments.results import Results
+from denots.experiments.results import Results, fingerprint
 from denots.experiments.runs import PROFILES, profile_of
 from denots.training.record import RunRecord
 from denots.training.spec import Protocol
@@ -89,13 +89,19 @@ def _tells(section: Section) -> bool:
     return all(profile_of(record.spec) != "smoke" for record in section.records)
 
 
+def _unique(sections: Sequence[Section]) -> list[RunRecord]:
+    """Each run once, however many experiments show it."""
+    return list({fingerprint(record.spec): record for section in sections for record in section.records}.values())
+
+
 def _head(sections: Sequence[Section], judged: Sequence[Judged], date: datetime.date) -> str:
     count = Counter(each.judgement for each in judged)
-    runs = {id(record): record for section in sections for record in section.records}
+    runs = _unique(sections)
     agreed, compared = (
-        sum(pair) for pair in zip(*(agreement(s.exhibits) for s in sections if s.protocol == "paper"), strict=True)
+        sum(pair)
+        for pair in zip(*(agreement(s.exhibits) for s in sections if s.protocol == "paper" and _tells(s)), strict=True)
     )
-    hours = sum(record.seconds for record in runs.values()) / 3600
+    hours = sum(record.seconds for record in runs) / 3600
     numbers = (
         (f"{count['confirmed']} of {len(judged)}", "claims confirmed"),
         (str(count["not confirmed"]), "not confirmed"),
@@ -154,6 +160,8 @@ def _section(section: Section, results: Results) -> str:
     if section.protocol != "paper":
         heading += f" &ndash; {escape(PROTOCOLS[section.protocol].lower())}"
     parts = [f"<h2{anchor}>{heading}</h2>", f'<p class="soft">Paper: {escape(experiment.shows)}.</p>']
+    if not _tells(section):
+        parts.append('<p class="note"><b>Toy runs (profile smoke): these numbers mean nothing.</b></p>')
     prefix = "" if section.protocol == "paper" else f"{section.protocol}-"
     for exhibit in section.exhibits:
         if isinstance(exhibit, Table):
@@ -258,11 +266,10 @@ def _costs(sections: Sequence[Section]) -> str:
         return str(len(records)), f"{minutes:.1f}", f"{max((r.seconds for r in records), default=0) / 60:.1f}"
 
     rows = tuple((f"{s.experiment.name} ({s.protocol})", cells(s.records)) for s in sections if s.records)
-    unique = {id(record): record for section in sections for record in section.records}
     table = Table(
         "",
         ("runs", "minutes of training", "longest run, minutes"),
-        (*rows, ("all, each run once", cells(list(unique.values())))),
+        (*rows, ("all, each run once", cells(_unique(sections)))),
     )
     note = '<p class="note">A run that several experiments need was made once; it is counted in each of them here.</p>'
     return f'<h2 id="cost">What it cost</h2>{_table(table).replace("<h3></h3>", "")}{note}'

@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import torch
 
-from denots.errors import DenotsError, OutOfTime
+from denots.errors import DenotsError, OutOfTime, WorkerLost
 from denots.experiments.experiment import Experiment, Request, Study
 from denots.experiments.results import Findings, Results, fingerprint, has_measures
 from denots.training.record import versions
@@ -136,7 +137,13 @@ def _abreast(
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield (running.pop(future), *future.result())
+                job = running.pop(future)
+                try:
+                    yield (job, *future.result())
+                except BrokenProcessPool as error:
+                    raise WorkerLost(
+                        f"a process was killed at {job.label}, most likely for want of memory; start again with fewer --jobs."
+                    ) from error
 
 
 def _start_worker(threads: int, parent: int) -> None:
