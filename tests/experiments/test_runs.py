@@ -10,9 +10,11 @@ from denots.training.compose import compose_spec
 from run_records import record, spec
 
 
-@pytest.mark.parametrize("system", ["tanh", "sync", "denots"])
+@pytest.mark.parametrize("system", ["tanh", "gru-ode", "denots", "mamba2", "neural-cde", "boosted-trees"])
 def test_the_paper_profile_is_what_train_would_run(system: str) -> None:
-    assert spec("sine-2", system, profile="paper") == compose_spec("dataset=sine-2", f"backbone={system}")
+    for protocol in ("paper", "fair"):
+        told = compose_spec("dataset=sine-2", f"backbone={system}", f"protocol={protocol}")
+        assert spec("sine-2", system, profile="paper", protocol=protocol) == told
 
 
 @pytest.mark.parametrize("profile", PROFILES)

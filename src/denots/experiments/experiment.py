@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
+from denots.datasets import Protocol
 from denots.errors import InvalidOption
 from denots.experiments.exhibit import Exhibit
 from denots.training.record import RunRecord
 from denots.training.run import Measure
-from denots.training.spec import Protocol
 
 if TYPE_CHECKING:
     from denots.experiments.results import Findings

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from denots.datasets import Protocol
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, is_system, option, quick_note, score
 from denots.training.record import RunRecord
-from denots.training.spec import Protocol
 
 SYSTEMS = ("gru", "mamba2", "tempformer", "roformer", "gru-ode", "denots")
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "fair")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
+from denots.datasets import Protocol
 from denots.experiments import EXPERIMENTS
 from denots.experiments.claims import CLAIMS, Evidence, Judged, judge
 from denots.experiments.draw import panel_svg, swatch
@@ -27,7 +28,6 @@ from denots.experiments.paper_checks import CHECKS, Check
 from denots.experiments.results import Results, fingerprint
 from denots.experiments.runs import PROFILES, profile_of
 from denots.training.record import RunRecord
-from denots.training.spec import Protocol
 
 PROTOCOLS: dict[Protocol, str] = {
     "paper": "As published",

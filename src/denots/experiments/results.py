@@ -49,6 +49,12 @@ class Results:
                     return record
         return None
 
+    def holds(self, experiment: str, record: RunRecord) -> bool:
+        """Whether an experiment has a record of this run that tells as much."""
+        return any(
+            known.spec == record.spec and has_measures(known, record.extra) for known in self.records(experiment)
+        )
+
     def findings(self, experiment: str) -> list[Findings]:
         file = self._studies(experiment)
         try:

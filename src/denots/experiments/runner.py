@@ -165,29 +165,23 @@ def _make(job: Job, folder: Path, deadline: float | None) -> tuple[Fate, str]:
     if job.study is not None:
         return _study(*job.study, results)
     assert job.spec is not None
-    known = results.find(job.spec, job.measures)
-    if known is not None:
-        _record(job, results, known)
-        return "known", ""
     with results.claim(fingerprint(job.spec)) as work:
         if work is None:
             return "elsewhere", ""
-        known = results.find(job.spec, job.measures)  # another process may just have ended it
-        if known is None:
+        record = results.find(job.spec, job.measures)
+        fate: Fate = "recorded" if record is None else "known"
+        if record is None:
             try:
-                known = run(job.spec, work, measures=job.measures, deadline=deadline)
+                record = run(job.spec, work, measures=job.measures, deadline=deadline)
             except OutOfTime:
                 return "unfinished", ""
-            except DenotsError as error:
-                return "failed", str(error)
-        _record(job, results, known)
+            except Exception as error:  # hours of other runs must not be lost to one
+                return "failed", str(error) if isinstance(error, DenotsError) else f"{type(error).__name__}: {error}"
+        for experiment in job.experiments:
+            if not results.holds(experiment, record):
+                results.add(experiment, record)
         shutil.rmtree(work)
-    return "recorded", ""
-
-
-def _record(job: Job, results: Results, record: Any) -> None:
-    for experiment in job.experiments:
-        results.add(experiment, record)
+    return fate, ""
 
 
 def _study(study: Study, options: dict[str, Any], results: Results) -> tuple[Fate, str]:

@@ -110,12 +110,30 @@ def check_overrides(overrides: Sequence[str]) -> None:
 
 def compose_spec(*overrides: str) -> RunSpec:
     """The run that `denots train` would make of these overrides."""
+    return read_spec(compose_config(*overrides))
+
+
+def compose_config(*overrides: str) -> Any:
+    """The whole configuration, with what the files of data set and protocol tell those of the backbones."""
     from hydra import compose, initialize_config_module
 
     check_overrides(overrides)
     register_schema()
     with initialize_config_module("denots.configs", version_base="1.3"):
-        return read_spec(compose("train", overrides=list(overrides)))
+        return compose("train", overrides=list(overrides))
+
+
+def backbone_spec(choice: str, published: Any) -> BackboneSpec:
+    """A file of the group of backbones, read without composing the rest anew."""
+    from omegaconf import OmegaConf
+
+    lookup(dict.fromkeys(choices("backbone"), True), choice, GROUPS["backbone"])
+    given: Any = OmegaConf.create(files("denots.configs").joinpath("backbone", f"{choice}.yaml").read_text())
+    name = given.pop("defaults")[0]["/options@_here_"]
+    schema = OmegaConf.structured(schema_of(SYSTEMS[name].Config))
+    config = OmegaConf.create({"published": published, "backbone": OmegaConf.merge(schema, given)})
+    options: Any = OmegaConf.to_container(config.backbone, resolve=True, throw_on_missing=True)
+    return BackboneSpec(name, options)
 
 
 def read_spec(config: Any) -> RunSpec:
