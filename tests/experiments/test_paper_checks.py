@@ -12,6 +12,7 @@ from denots.datasets.hawkes import draw_hawkes
 from denots.errors import InvalidOption
 from denots.experiments import paper_checks as checks
 from denots.experiments import published
+from denots.experiments import theory_checks as theory
 from denots.experiments.gaps import digits_for, draw, exact_variance, variance
 
 
@@ -31,14 +32,14 @@ def test_rows_drawn_with_replacement_are_a_quarter() -> None:
 
 
 def test_the_noisy_state_attains_the_corrected_bound() -> None:
-    assert checks.attained_error() == pytest.approx(1 / 0.45**2, rel=1e-6)
-    assert checks.attained_error() > 99 * (0.1 / 0.45) ** 2
+    assert theory.attained_error() == pytest.approx(1 / 0.45**2, rel=1e-6)
+    assert theory.attained_error() > 99 * (0.1 / 0.45) ** 2
 
 
 @pytest.mark.parametrize("end", [10.0, 100.0])
 def test_late_noise_accumulates(end: float) -> None:
     solved = solve_ivp(lambda t, h: -0.45 * h + math.sqrt(end), (end - 1, end), [0.0], rtol=1e-10, atol=1e-12)
-    assert checks.late_noise_error(end) == pytest.approx(solved.y[0, -1] ** 2, rel=1e-7)
+    assert theory.late_noise_error(end) == pytest.approx(solved.y[0, -1] ** 2, rel=1e-7)
 
 
 def test_the_spline_constant_by_quadrature_over_the_whole_line() -> None:
@@ -49,12 +50,12 @@ def test_the_spline_constant_by_quadrature_over_the_whole_line() -> None:
     parts = [(0.05, 1 - 1e-9), *((k + 1e-9, k + 1 - 1e-9) for k in range(1, 30))]
     whole = 2 * sum(quad(lost, *part)[0] for part in parts) + 2 * 0.05 * math.pi**4 / 45
     closed = 2 * math.pi**4 * (10 * math.sqrt(3) - 3) / 315
-    assert checks.spline_constant() == pytest.approx(closed, rel=1e-6)
+    assert theory.spline_constant() == pytest.approx(closed, rel=1e-6)
     assert whole == pytest.approx(closed, rel=2e-3)
 
 
 def test_natural_ends_cost_the_second_order() -> None:
-    errors = [checks.natural_spline_error(step) for step in (0.1, 0.05, 0.025)]
+    errors = [theory.natural_spline_error(step) for step in (0.1, 0.05, 0.025)]
     assert errors == pytest.approx([9.8e-4, 2.5e-4, 6.1e-5], rel=0.03)
 
 
@@ -81,7 +82,7 @@ def test_the_advantage_on_sepsis_alone_is_significant() -> None:
 
 
 def test_stretching_time_is_a_gain() -> None:
-    assert checks.scaling_gap() < 1e-9
+    assert theory.scaling_gap() < 1e-9
 
 
 def test_variances_with_many_digits_agree_with_float64_where_that_can_tell() -> None:
@@ -111,8 +112,8 @@ def test_the_shift_widens_one_gap_only() -> None:
 
 
 def test_a_coarse_tolerance_costs_accuracy_on_rough_input() -> None:
-    error, calls = checks.coarse_error()
-    deeper, more = checks.coarse_error(depth=20.0)
+    error, calls = theory.coarse_error()
+    deeper, more = theory.coarse_error(depth=20.0)
     assert 0.01 < error < 1
     assert deeper < error
     assert more > calls

@@ -15,6 +15,7 @@ from denots.training.record import RunRecord
 from denots.training.run import Problem
 
 FRACTIONS = {"drop": (0.1, 0.25, 0.5, 0.7, 0.85, 0.95), "change": (0.003, 0.01, 0.03, 0.1, 0.3)}
+LABELS = {"drop": "share of dropped observations", "change": "share of changed observations"}
 SHOWN = {"drop": 0.85, "change": 0.01}
 REPEATS = 5
 ODES = ("none", "sync", "denots")
@@ -118,5 +119,5 @@ def _picture(title: str, name: str, groups: dict[str, list[RunRecord]]) -> Pictu
             points = [(x, cell) for x, cell in cells if cell.values]
             y = [max(cell.mean, -1.0) for _, cell in points]
             curves.append(Curve(label, [x for x, _ in points], y))
-        panels.append(Panel(kind, f"share of observations: {kind}", "test R2", tuple(curves), log_x=kind == "change"))
+        panels.append(Panel(kind, LABELS[kind], "test R2", tuple(curves), log_x=kind == "change"))
     return Picture(title, name, tuple(panels), "Means below -1 are drawn at -1.")

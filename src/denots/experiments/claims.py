@@ -108,14 +108,26 @@ CLAIMS: tuple[Claim, ...] = (
         Claim("main", f"DeNOTS is the best system on {dataset}.", _beats_all("main", dataset, [*_RIVALS, "sync"]))
         for dataset in ("uwgl", "insect-sound", "pendulum", "sepsis")
     ),
-    Claim("bump", "On Bump, depth beats tolerance (tanh field).", _pair("bump", ("tanh", "depth 20"), ("tanh", "tolerance 1e-6"))),
-    Claim("bump", "On Bump, depth beats the default (tanh field).", _pair("bump", ("tanh", "depth 20"), ("tanh", "default"))),
+    Claim(
+        "bump",
+        "On Bump, depth beats tolerance (tanh field).",
+        _pair("bump", ("tanh", "depth 20"), ("tanh", "tolerance 1e-6")),
+    ),
+    Claim(
+        "bump",
+        "On Bump, depth beats the default (tanh field).",
+        _pair("bump", ("tanh", "depth 20"), ("tanh", "default")),
+    ),
     Claim(
         "sine-mix",
         "Anti-phase feedback remembers SineMix, synchronous feedback forgets it.",
         _all_of(_against("sine-mix", "denots", "R2", 0.9, True), _against("sine-mix", "sync", "R2", 0.6, False)),
     ),
-    Claim("weight-norms", "Deeper tanh fields have smaller weights.", _pair("weight-norms", ("depth 1", "all"), ("depth 20", "all"))),
+    Claim(
+        "weight-norms",
+        "Deeper tanh fields have smaller weights.",
+        _pair("weight-norms", ("depth 1", "all"), ("depth 20", "all")),
+    ),
     Claim(
         "trajectories",
         "At depth 20 states without negative feedback keep growing (half as much again in the second half).",
@@ -131,10 +143,24 @@ CLAIMS: tuple[Claim, ...] = (
         "For DeNOTS on Pendulum, evaluations bought by depth go with a better metric more than those bought by tolerance.",
         _pair("evaluations", ("denots", "pendulum, depth"), ("denots", "pendulum, tolerance")),
     ),
-    Claim("feedback", "Synchronous feedback wins all along.", _against("feedback", "sync", "update, along h", 0.99, True)),
-    Claim("feedback", "Anti-phase feedback wins most of the time.", _against("feedback", "denots", "update, along h", 0.5, True)),
-    Claim("attacks", "The two with negative feedback suffer least from dropped values.", _beats_all("attacks", "drop 0.85", [*[n for n in published.ATTACKS if n not in ("denots", "sync")]])),
-    Claim("attacks", "DeNOTS suffers least from changed values.", _beats_all("attacks", "change 0.01", [n for n in published.ATTACKS if n != "denots"])),
+    Claim(
+        "feedback", "Synchronous feedback wins all along.", _against("feedback", "sync", "update, along h", 0.99, True)
+    ),
+    Claim(
+        "feedback",
+        "Anti-phase feedback wins most of the time.",
+        _against("feedback", "denots", "update, along h", 0.5, True),
+    ),
+    Claim(
+        "attacks",
+        "DeNOTS suffers less from dropped values than systems without negative feedback.",
+        _beats_all("attacks", "drop 0.85", [n for n in published.ATTACKS if n not in ("denots", "sync")]),
+    ),
+    Claim(
+        "attacks",
+        "DeNOTS suffers least from changed values.",
+        _beats_all("attacks", "change 0.01", [n for n in published.ATTACKS if n != "denots"]),
+    ),
     Claim(
         "overfitting",
         "On few series a deeper model fits better and generalises worse.",
@@ -146,6 +172,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "forecasting",
         "DeNOTS forecasts irregular angles best.",
-        _beats_all("forecasting", "pendulum-angles", [n for n in published.FORECASTING["pendulum-angles"] if n != "denots"]),
+        _beats_all(
+            "forecasting", "pendulum-angles", [n for n in published.FORECASTING["pendulum-angles"] if n != "denots"]
+        ),
     ),
-)  # fmt: skip
+)

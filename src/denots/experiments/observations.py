@@ -1,6 +1,6 @@
 """What else a careful reader of the paper and its published configuration should know; none of it is computed here."""
 
-from denots.experiments.paper_checks import Check
+from denots.experiments.check import Check
 
 OBSERVATIONS: tuple[Check, ...] = tuple(
     Check(topic, paper, found, "noted")

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from denots.datasets import Protocol
 from denots.experiments import EXPERIMENTS
+from denots.experiments.check import Check
 from denots.experiments.claims import CLAIMS, Evidence, Judged, judge
 from denots.experiments.draw import panel_svg, swatch
 from denots.experiments.exhibit import (
@@ -24,7 +25,7 @@ from denots.experiments.exhibit import (
 from denots.experiments.experiment import Experiment, Study
 from denots.experiments.gallery import exhibits_of, findings_of, records_of
 from denots.experiments.observations import OBSERVATIONS
-from denots.experiments.paper_checks import CHECKS, Check
+from denots.experiments.paper_checks import CHECKS
 from denots.experiments.results import Results, fingerprint
 from denots.experiments.runs import PROFILES, profile_of
 from denots.training.record import RunRecord

@@ -39,8 +39,10 @@ class Job:
         options = self.spec.backbone.options
         name = options["field"] if self.spec.backbone.name == "denots" else self.spec.backbone.name
         numbers = [f"{key} {options[key]:g}" for key in ("depth", "tolerance") if key in options]
-        learnt = ["learnt"] if options.get("learn_depth") else []
-        return " ".join([self.spec.dataset.name, str(name), *learnt, *numbers, f"seed {self.spec.seed}"])
+        special = [
+            word for word, so in (("learnt", options.get("learn_depth")), ("fair", self.spec.protocol == "fair")) if so
+        ]
+        return " ".join([self.spec.dataset.name, str(name), *special, *numbers, f"seed {self.spec.seed}"])
 
 
 @dataclass

@@ -22,7 +22,7 @@ class Samples(Experiment):
         return Plan(request)
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
-        panels = []
+        pictures: list[Exhibit] = []
         for name in ("bump", "sine-mix", "sine-2"):
             train = load(name, seed=PUBLISHED_SEED, size=SMOKE_SIZES.get(name, 40)).splits.train
             target = np.zeros(len(train)) if train.target is None else np.asarray(train.target, dtype=float)
@@ -35,5 +35,6 @@ class Samples(Experiment):
                 )
                 for row in rows
             )
-            panels.append(Panel(name, "time", train.channels[0], curves))
-        return [Picture("Samples of Bump, SineMix and Sine-2", "samples", tuple(panels))]
+            panel = Panel(name, "time", train.channels[0], curves)
+            pictures.append(Picture(f"Two series of {name}", f"sample-{name}", (panel,)))
+        return pictures
