@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from denots.backbones import BACKBONES
+from denots.datasets import Protocol
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, published_spec, unknown
-from denots.training.compose import choices
-from denots.training.model import ModelSpec, build_model
+from denots.experiments.runs import Plan, published_spec
+from denots.training.model import Model, ModelSpec, build_model
 from denots.training.record import RunRecord
 
 # Channels and static features of the data, its task and its outputs.
@@ -20,14 +21,19 @@ SHAPES = {
 SYSTEMS = tuple(published.PARAMETERS["pendulum"])
 
 
-def count(system: str, dataset: str) -> int | None:
-    """Parameters of a backbone as published, without embedding, static projection and head; None if it is not here."""
-    if unknown(system) or dataset not in choices("dataset"):
-        return None
+def built(system: str, dataset: str, protocol: Protocol) -> Model | None:
+    """The model that `denots train` would train; None for trees, which grow with the data."""
     channels, static, task, outputs = SHAPES[dataset]
-    spec = published_spec(dataset, system, "paper").backbone
-    model = build_model(ModelSpec(spec.name, spec.options, task, channels, static, outputs), seed=0)
-    return model.backbone.core_parameters
+    spec = published_spec(dataset, system, protocol).backbone
+    if spec.name not in BACKBONES:
+        return None
+    return build_model(ModelSpec(spec.name, spec.options, task, channels, static, outputs), seed=0)
+
+
+def count(system: str, dataset: str) -> int | None:
+    """Parameters of a backbone as published, without embedding, static projection and head."""
+    model = built(system, dataset, "paper")
+    return None if model is None else model.backbone.core_parameters
 
 
 class Parameters(Experiment):
