@@ -45,6 +45,7 @@ bench: setup  ## Measure the solver against its peers on a quiet machine (an hou
 	$(BIN)/python -m benchmarks.solver
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.epoch
+	$(BIN)/python -m benchmarks.systems
 	$(BIN)/python -m benchmarks.report
 
 demo: setup  ## Train DeNOTS on a built-in data set and predict with it

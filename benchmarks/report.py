@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks import results
 from benchmarks.epoch import GOAL
 from benchmarks.figures import draw_ratios, draw_scaling
+from benchmarks.systems import DEPTH
 from benchmarks.tables import cells, console
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -65,6 +66,8 @@ def page(found: dict[str, Any], source: str) -> str:
         parts.append(compile_times(solver))
     if "epoch" in found:
         parts.append(epoch_text(found["epoch"]))
+    if "systems" in found:
+        parts.append(systems_text(found["systems"]))
     if "scaling" in found:
         parts.append(scaling_text(found["scaling"]))
     return "\n\n".join(parts) + "\n"
@@ -200,6 +203,21 @@ def epoch_text(epoch: dict[str, Any]) -> str:
         f"{epoch['kernel_seconds']:.2f} s in the kernels; {epoch['share_outside']:.0%} outside "
         f"(goal: at most {GOAL:.0%}, {verdict}). Other programs used {epoch['others_share_of_cpu']:.0%} of the processor. "
         "Functions by their own time, under a profiler:\n\n" + table(("function", "calls", "share"), rows)
+    )
+
+
+def systems_text(found: dict[str, Any]) -> str:
+    systems = found["systems"]
+    ours = systems["denots"]["seconds"]
+    rows = [
+        [name, f"{row['seconds']:.1f} s", f"{row['seconds'] / ours:.2f}", f"{row['threads']}", f"{row['parameters']}"]
+        for name, row in sorted(systems.items(), key=lambda item: item[1]["seconds"])
+    ]
+    return (
+        f"## An epoch of every system\n\n{found['epoch']} batches of 128 Pendulum series in the published form, "
+        f"driven ODEs at depth {DEPTH:g}, through the ordinary training loop; scaled from {found['batches']} batches, "
+        f"with one or two threads, whichever was faster. Other programs used {found['others_share_of_cpu']:.0%} of the "
+        "processor.\n\n" + table(("system", "an epoch", "to DeNOTS", "threads", "parameters"), rows)
     )
 
 

@@ -1,0 +1,81 @@
+"""How long every system trains for an epoch of Pendulum: `python -m benchmarks.systems [--quick]`.
+
+256 batches of 128 through the ordinary training loop, from a few batches of them; each system
+with one and with two threads, whichever is faster.
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from benchmarks import machine, results
+from benchmarks.epoch import train_once
+from benchmarks.measure import wait_for_quiet, watched
+from benchmarks.tables import console
+from denots.datasets import load
+from denots.experiments.runs import published_spec
+from denots.training.compose import choices
+from denots.training.model import ModelSpec, build_model
+from denots.training.run import Problem, read_problem
+
+EPOCH, DEPTH, AGAINST, GOAL = 256, 10.0, "gru", 3.0
+UNTRAINED = {"boosted-trees", "constant", "last-value"}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="How long every system trains for an epoch of Pendulum.")
+    parser.add_argument("--quick", action="store_true", help="two batches of a small set, nothing stored")
+    options = parser.parse_args(arguments)
+    size, batches = ((256, 16, 2), 2) if options.quick else ((4096, 128, 2), 24)
+    problem = read_problem(load("pendulum", size=size))
+    found: dict[str, Any] = {"machine": machine.describe(), "batches": batches, "epoch": EPOCH, "systems": {}}
+    with watched() as others:
+        for system in choices("backbone"):
+            if system not in UNTRAINED:
+                wait_for_quiet(0.0 if options.quick else 30.0)
+                found["systems"][system] = epoch_seconds(system, problem, batches, repeats=1 if options.quick else 2)
+    found["others_share_of_cpu"] = others.share
+    show(found)
+    if not options.quick:
+        console.print(f"stored in {results.store('systems', found)}")
+
+
+def epoch_seconds(system: str, problem: Problem, batches: int, repeats: int) -> dict[str, float]:
+    """The best of several runs with either number of threads, scaled to a whole epoch."""
+    spec = published_spec("pendulum", system, "paper").backbone
+    deep = {"depth": DEPTH} if "depth" in spec.options and system != "gru-ode" else {}
+    series = problem.train.series
+    model = build_model(
+        ModelSpec(spec.name, {**spec.options, **deep}, problem.task, len(series.channels), 0, problem.outputs), seed=0
+    )
+    model.backbone.calibrate(series)
+    model.readout.calibrate(problem.train.target)
+    train, val = problem.train.examples(model), problem.val.examples(model)
+    best = {}
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        train_once(model, train, val, batches=2)
+        best[threads] = min(train_once(model, train, val, batches) for _ in range(repeats))
+    threads = min(best, key=lambda count: best[count])
+    return {
+        "seconds": best[threads] * EPOCH / batches,
+        "threads": threads,
+        "parameters": model.backbone.core_parameters,
+    }
+
+
+def show(found: dict[str, Any]) -> None:
+    """Slowest last, and whether the goal against the GRU is met."""
+    systems = found["systems"]
+    ours = systems["denots"]["seconds"]
+    for name, row in sorted(systems.items(), key=lambda item: item[1]["seconds"]):
+        console.print(f"{name:12} {row['seconds']:8.2f} s  {row['seconds'] / ours:6.2f}x  {row['threads']} threads")
+    ratio = systems[AGAINST]["seconds"] / ours
+    verdict = "met" if ratio >= GOAL else "missed"
+    console.print(f"DeNOTS at depth {DEPTH:g} is {ratio:.1f} times as fast as {AGAINST} (goal {GOAL:g}: {verdict})")
+
+
+if __name__ == "__main__":
+    main()
