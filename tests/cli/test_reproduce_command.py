@@ -23,8 +23,12 @@ def test_an_experiment_is_made_once_and_written_as_tables_and_page(run, tmp_path
     assert r"\toprule" in (results / "tables" / "overfitting.tex").read_text()
     assert "3 recorded, 0 to do" in run(*options).stdout
     assert "2 / 2" in run("reproduce", "--list", "--results", results).stdout
+    run(*options, "--protocol", "fair")
+    assert (results / "fair" / "tables" / "overfitting.md").exists()
     run("report", "--results", results, "--out", tmp_path / "page.html", "--date", "2026-01-02")
-    assert "2026-01-02" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "2026-01-02" in page
+    assert "on equal terms (protocol fair)" in page
 
 
 def test_a_budget_that_is_over_says_what_is_left(run, tmp_path: Path) -> None:

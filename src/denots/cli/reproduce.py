@@ -112,7 +112,12 @@ def _watching(jobs: Sequence["Job"]) -> Iterator[Callable[["Job", "Fate"], None]
         TimeRemainingColumn(),
     )
     with Progress(
-        *columns, TextColumn("{task.description}"), console=err, disable=not watched(), transient=True
+        *columns,
+        TextColumn("{task.description}"),
+        console=err,
+        disable=not watched(),
+        transient=True,
+        speed_estimate_period=3600,
     ) as bar:
         line = bar.add_task("", total=len(jobs))
 
@@ -125,11 +130,12 @@ def _watching(jobs: Sequence["Job"]) -> Iterator[Callable[["Job", "Fate"], None]
 
 
 def _write(chosen: Sequence["Experiment"], store: "Results", request: "Request") -> None:
-    """Tables as Markdown and LaTeX, figures as SVG and PDF, next to the records."""
+    """Tables as Markdown and LaTeX, figures as SVG and PDF, next to the records; those on equal terms in `fair`."""
     from denots.experiments.gallery import exhibits_of, write_exhibits
 
+    folder = store.folder if request.protocol == "paper" else store.folder / request.protocol
     for experiment in chosen:
-        written = write_exhibits(experiment, exhibits_of(experiment, store, request.protocol), store.folder)
+        written = write_exhibits(experiment, exhibits_of(experiment, store, request.protocol), folder)
         if written:
             say(f"{experiment.name}: {', '.join(str(file) for file in written)}")
 
