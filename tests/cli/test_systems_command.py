@@ -1,15 +1,8 @@
 """The table of systems: sizes of built models beside the published ones."""
 
-import pytest
-
 from cli.conftest import Run
 from denots.experiments import published
 from denots.training.compose import choices
-
-
-@pytest.fixture(autouse=True)
-def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
 
 
 def rows(text: str) -> dict[str, list[str]]:

@@ -25,6 +25,7 @@ def systems(
       denots systems --protocol fair
     """
     from rich.box import SIMPLE_HEAD
+    from rich.console import Console
     from rich.table import Table
 
     from denots.experiments import Request, published
@@ -40,7 +41,8 @@ def systems(
         sizes = [_size(model, published.PARAMETERS[dataset].get(system)) for dataset, model in models.items()]
         example = models["pendulum"]
         table.add_row(system, _solver(example), _reads_time(example), *sizes)
-    out.print(table)
+    wide = Console(file=out.file, width=400)
+    Console(file=out.file, width=max(out.width, wide.measure(table).maximum)).print(table)  # whole rows, in pipes too
     for system in choices("backbone"):
         out.print(f"{system:14} {_described(system)}", soft_wrap=True, highlight=False)
 
