@@ -66,10 +66,12 @@ def missing(wanted: Sequence[str]) -> list[str]:
 
 def store(measured: dict[str, Any]) -> None:
     """Beside the workloads that were measured earlier today; a run that is cut short keeps what it has."""
-    earlier = results.read(results.file_of_today()).get("solver", {}).get("workloads", {})
-    together = {**earlier, **measured["workloads"]}
+    earlier = results.read(results.file_of_today()).get("solver", {})
+    together = {**earlier.get("workloads", {}), **measured["workloads"]}
     ordered = {name: together[name] for name in WORKLOADS if name in together}
-    console.print(f"stored in {results.store('solver', {**measured, 'workloads': ordered})}")
+    agreement = {**earlier.get("agreement", {}), **measured["agreement"]}
+    where = results.store("solver", {**measured, "workloads": ordered, "agreement": agreement})
+    console.print(f"stored in {where}")
 
 
 def run(workloads: Sequence[str], names: Sequence[str], quick: bool, patience: float) -> Iterator[dict[str, Any]]:
