@@ -40,7 +40,7 @@ test-slow: setup  ## Run the slow tests too
 sanitize:  ## Run the C++ tests under sanitizers and valgrind (a few minutes)
 	cpp/tests/run_sanitizers.sh
 
-bench: setup  ## Measure the solver against its peers on a quiet machine (an hour or two), and write docs/benchmarks.md
+bench: setup  ## Measure the solver against its peers on a quiet machine (it takes long), and write docs/benchmarks.md
 	$(BIN)/pip install --quiet -c constraints.txt --no-build-isolation -e '.[bench]'
 	$(BIN)/python -m benchmarks.solver
 	$(BIN)/python -m benchmarks.scaling

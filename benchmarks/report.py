@@ -146,8 +146,7 @@ of each series; the gradient is that of a fixed linear function of the final sta
   the first step that the automatic rule of the others gives. Its error estimate and step factors are the same.
 - **torchcde**: for the controlled field, `dh/dt = F(h) x'(t)` with `F` of two layers that end in tanh, on splines
   through values and time, all series on one grid. torchdiffeq takes one step for the whole batch, so its evaluations are those of
-  the batch, the same for every series. Gradients go through the solver, not by its adjoint method. Ratios refer to the
-  native solver or, as long as the field has no kernel, to the reference.
+  the batch, the same for every series. Gradients go through the solver, not by its adjoint method.
 - **Memory**: what one forward + gradient adds to the resident memory, in a process of its own: the high-water mark
   of the kernel is reset after compiling, or after a solve of two series. Data and splines do not count.
 - **Evaluations**: field calls that each series needed for itself, rejected steps and the first-step search included.
@@ -168,7 +167,7 @@ def agreement(solver: dict[str, Any]) -> str:
     headings = ("smooth series", "largest difference of a state, in tolerances", "gradient, relative", "evaluations")
     text = (
         "Difference from the native solver on smooth series; with the controlled field, whose kinks no tolerance "
-        "bounds, from the native solver or the reference:"
+        "bounds, solvers are only checked to be equally far from the exact solution:"
     )
     return f"{text}\n\n" + table(headings, rows)
 
