@@ -25,9 +25,11 @@ def backbone(series: SeriesSet, **options) -> NeuralCDE:
     return model.eval()
 
 
-def standardised(series: SeriesSet) -> list[np.ndarray]:
+def standardised(series: SeriesSet, presence: bool = False) -> list[np.ndarray]:
     """Channels and time of each series as the paper feeds them, but with moments of these series."""
-    table = (series.values - np.nanmean(series.values, axis=0)) / np.nanstd(series.values, axis=0)
+    counts = np.concatenate([np.cumsum(~np.isnan(one.values), axis=0) for one in series])
+    table = np.hstack([series.values, counts]) if presence else series.values
+    table = (table - np.nanmean(table, axis=0)) / np.nanstd(table, axis=0)
     time = (series.times - np.repeat(series.start, series.lengths)) / np.median(series.spans)
     return np.split(np.column_stack([table, time]), series.offsets[1:-1])
 
@@ -57,16 +59,16 @@ def by_scipy(model: Controlled, knots: np.ndarray, points: np.ndarray, at: np.nd
     return np.stack([found[t] for t in at])
 
 
-@pytest.mark.parametrize("clock", ["time", "index"])
-def test_states_are_scipys_on_scipys_splines(clock: str) -> None:
+@pytest.mark.parametrize(("clock", "presence"), [("time", False), ("index", False), ("time", True)])
+def test_states_are_scipys_on_scipys_splines(clock: str, presence: bool) -> None:
     series = gappy_series(lengths=(1, 2, 5, 8), channels=2, missing=0.4, seed=3)
-    model = backbone(series, clock=clock)
+    model = backbone(series, clock=clock, presence=presence)
     shares = np.array([0.0, 0.35, 0.5, 1.0])
     first = series.times[series.offsets[:-1], None]
     at = first + (series.ends[:, None] - first) * shares
     states = model(model.prepare(series), torch.from_numpy(at)).states.detach()
     ends = model(model.prepare(series)).states.detach()
-    for row, points in enumerate(standardised(series)):
+    for row, points in enumerate(standardised(series, presence)):
         times = series[row].times
         knots = times if clock == "time" else np.arange(len(times), dtype=float)
         # Between observations a time is at the same share of the way from one index to the next.

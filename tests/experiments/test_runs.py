@@ -41,6 +41,12 @@ def test_seeds_asked_for_replace_those_of_the_profile() -> None:
     assert {run.seed for run in runs} == {7}
 
 
+def test_data_sets_and_systems_asked_for_are_the_only_ones() -> None:
+    request = Request("paper", datasets=("pendulum", "bump"), systems=("denots", "gru"))
+    found = {(run.dataset.name, run.backbone.name) for run in EXPERIMENTS["main"].plan(request).runs}
+    assert found == {("pendulum", "denots"), ("pendulum", "gru")}
+
+
 def test_unknown_profiles_are_refused() -> None:
     with pytest.raises(InvalidOption, match="profile is one of smoke, quick, paper"):
         Request("fast")  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from denots.backbones.free_run import run_free
 from denots.backbones.intake import Intake
 from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
+from denots.data.transforms import append_counts
 from denots.fields.autonomous import AutonomousField
 from denots.fields.cde import ControlledField
 from denots.ode.solution import Solution
@@ -30,7 +31,8 @@ class ControlledConfig:
 
     clock: knots of the curve lie at their time stamps, or at their "index" as published. The state
         does not depend on how fast the curve is run through, but the curve depends on its knots.
-    presence: add a channel for each that says where values were observed.
+    presence: add a channel for each that counts its observations. The state moves only as the curve
+        does, so that ones and zeros would cancel out.
     static: let static features shift the first state; they were ignored as published.
     beyond: after the last observation the state is "hold"; or "decode" lets it go on by a second,
         autonomous field, which forecasts need, as published.
@@ -74,7 +76,7 @@ class Controlled(Backbone):
         super().__init__()
         check_options(config)
         self.config, self.state_size = config, config.state_size
-        self.intake = Intake(channels, static_size, time="stamps", presence=config.presence)
+        self.intake = Intake(channels, static_size, time="stamps", presence=config.presence, marks=append_counts)
         width = self.curve_size(self.intake.read)
         self.field = ControlledField(width, config.state_size)
         self.from_first = nn.Linear(width, config.state_size)

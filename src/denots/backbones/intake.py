@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from denots.data.series import SeriesSet
 from denots.data.transforms import Standardiser, append_presence, append_time_differences, append_times, scale_clock
 
+Widening = Callable[[SeriesSet], SeriesSet]
 TimeChannel = Literal["differences", "stamps", "none"]
 
-_TIME_CHANNELS: dict[TimeChannel, Callable[[SeriesSet], SeriesSet]] = {
+_TIME_CHANNELS: dict[TimeChannel, Widening] = {
     "differences": append_time_differences,
     "stamps": append_times,
     "none": lambda series: series,
@@ -24,7 +25,8 @@ _TIME_CHANNELS: dict[TimeChannel, Callable[[SeriesSet], SeriesSet]] = {
 class Intake(nn.Module):
     """Count time in median spans, add channels for time and presence, standardise once.
 
-    Everything is learnt from the training split and saved with the weights.
+    Everything is learnt from the training split and saved with the weights. `marks` is how presence
+    is told: by ones and zeros, or as counts that grow.
     """
 
     time_scale: Tensor
@@ -33,9 +35,17 @@ class Intake(nn.Module):
     static_centre: Tensor
     static_scale: Tensor
 
-    def __init__(self, channels: int, static_size: int, *, time: TimeChannel, presence: bool = False) -> None:
+    def __init__(
+        self,
+        channels: int,
+        static_size: int,
+        *,
+        time: TimeChannel,
+        presence: bool = False,
+        marks: Widening = append_presence,
+    ) -> None:
         super().__init__()
-        self.time, self.presence = time, presence
+        self.time, self.presence, self.marks = time, presence, marks
         self.observed = channels
         self.read = channels * (1 + presence) + (time != "none")
         for name, value in (
@@ -74,5 +84,5 @@ class Intake(nn.Module):
     def _widened(self, series: SeriesSet) -> SeriesSet:
         clocked = scale_clock(series, 1.0 / self.time_scale.item())
         if self.presence:
-            clocked = append_presence(clocked)
+            clocked = self.marks(clocked)
         return _TIME_CHANNELS[self.time](clocked)

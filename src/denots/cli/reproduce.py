@@ -31,6 +31,8 @@ def reproduce(
         str, typer.Option(help="paper (as published, warts included) or fair (equal terms for all).")
     ] = "paper",
     seeds: Annotated[str | None, typer.Option(help="Comma-separated. Default: as many as the profile has.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Only on these data sets, with commas between.")] = None,
+    system: Annotated[str | None, typer.Option(help="Only these systems, with commas between.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs side by side. Default: one a processor.")] = None,
     budget: Annotated[float | None, typer.Option(help="Stop after so many minutes; the next call goes on.")] = None,
     results: ResultsFolder = Path("results"),
@@ -45,11 +47,12 @@ def reproduce(
       denots reproduce --list
       denots reproduce bump sine-mix --profile smoke
       denots reproduce all --profile quick --jobs 2 --budget 60
+      denots reproduce main --profile paper --dataset uwgl --system denots,gru
     """
     from denots.experiments import EXPERIMENTS, Request
     from denots.experiments.results import Results
 
-    request = Request(profile, protocol, _seeds(seeds))  # type: ignore[arg-type]
+    request = Request(profile, protocol, _seeds(seeds), _known(dataset, "dataset"), _known(system, "backbone"))  # type: ignore[arg-type]
     store = Results(results)
     if listed:
         _list(request, store)
@@ -162,6 +165,18 @@ def _list(request: "Request", store: "Results") -> None:
     )
     for reason, names in reasons.items():
         say(f"left out: {reason} ({', '.join(names)})")
+
+
+def _known(text: str | None, group: str) -> tuple[str, ...] | None:
+    """The names asked for, each of which `denots train` must know."""
+    from denots.training.compose import choices
+
+    if text is None:
+        return None
+    names = tuple(text.split(","))
+    for name in names:
+        lookup(dict.fromkeys(choices(group), ""), name, group)
+    return names
 
 
 def _seeds(text: str | None) -> tuple[int, ...] | None:

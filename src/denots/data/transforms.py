@@ -31,6 +31,14 @@ def append_presence(series: SeriesSet) -> SeriesSet:
     return _widen(series, ~np.isnan(series.values), [f"{name} observed" for name in series.channels])
 
 
+def append_counts(series: SeriesSet) -> SeriesSet:
+    """One more channel for each: how many of its values were observed up to and with this row."""
+    total = np.cumsum(~np.isnan(series.values), axis=0)
+    before = np.concatenate([np.zeros_like(total[:1]), total])[series.offsets[:-1]]
+    counts = total - np.repeat(before, series.lengths, axis=0)
+    return _widen(series, counts.astype(np.float64), [f"{name} observed so far" for name in series.channels])
+
+
 def positions(series: SeriesSet) -> FloatArray:
     """The index of each row in its own series, as a time."""
     return (np.arange(len(series.times)) - np.repeat(series.offsets[:-1], series.lengths)).astype(np.float64)

@@ -25,16 +25,25 @@ class Request:
     profile: "smoke" runs everything in seconds, on toy sizes; "quick" takes minutes and says what
         it reduced; "paper" has the published sizes, depths and seeds.
     seeds: None takes as many as the profile has.
+    datasets, systems: None takes all of an experiment.
     """
 
     profile: Profile = "quick"
     protocol: Protocol = "paper"
     seeds: tuple[int, ...] | None = None
+    datasets: tuple[str, ...] | None = None
+    systems: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, known in (("profile", get_args(Profile)), ("protocol", get_args(Protocol))):
             if getattr(self, name) not in known:
                 raise InvalidOption(f"{name} is one of {', '.join(known)}; got {getattr(self, name)!r}.")
+
+    def wants(self, dataset: str, system: str) -> bool:
+        """Whether runs of a system on a data set are asked for."""
+        return all(
+            chosen is None or name in chosen for name, chosen in ((dataset, self.datasets), (system, self.systems))
+        )
 
     def of(self, smoke: Any, quick: Any, paper: Any) -> Any:
         """What goes with the profile."""

@@ -57,6 +57,8 @@ class Plan:
 
     def add(self, dataset: str, system: str, seeds: Iterable[int], **options: Any) -> None:
         """One run per seed; `options` replace those of the backbone."""
+        if not self.request.wants(dataset, system):
+            return
         reason = unavailable(dataset) or unknown(system)
         if reason is None:
             self.runs += [_specified(self.request, dataset, system, seed, options) for seed in seeds]
