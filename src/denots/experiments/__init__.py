@@ -13,6 +13,7 @@ from denots.experiments.main_table import MainTable
 from denots.experiments.memory import Memory
 from denots.experiments.overfitting import Overfitting
 from denots.experiments.parameters import Parameters
+from denots.experiments.protocol import ProtocolCost
 from denots.experiments.samples import Samples
 from denots.experiments.sine_mix import SineMix
 from denots.experiments.tolerance import Tolerance
@@ -39,6 +40,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Imputation(),
         Tolerance(),
         Memory(),
+        ProtocolCost(),
     )
 }
 
