@@ -179,7 +179,8 @@ def workload_text(workload: dict[str, Any]) -> str:
         f"tolerance {workload['tolerance']:g}."
     )
     rows = [[row["label"], *cells(row)[:-1]] for row in workload["contenders"].values()]
-    return head + "\n\n" + table(HEADINGS, rows)
+    failed = [f"Not timed: {label} {reason}." for label, reason in workload.get("failed", {}).items()]
+    return "\n\n".join([head, table(HEADINGS, rows), *failed])
 
 
 def compile_times(solver: dict[str, Any]) -> str:

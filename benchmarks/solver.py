@@ -103,13 +103,19 @@ def measure(
     truth = exact(workload)
     ready: dict[str, Contender] = {}
     rows: dict[str, dict[str, Any]] = {}
+    failed: dict[str, str] = {}
     with watched() as disturbance:
         for name in names:
-            ready[name] = contender(name)(workload)
-            compiling = ready[name].compile()
-            choose_threads(ready[name])
-            rows[name] = describe(ready[name], ready[name].outcome(), truth)
-            rows[name]["compile_seconds"] = compiling
+            who = contender(name)(workload)
+            compiling = who.compile()
+            choose_threads(who)
+            outcome = who.outcome()
+            lost = int((~np.isfinite(outcome.states)).any(axis=-1).sum())
+            if lost:
+                failed[who.label] = f"returned states that are not finite for {lost} of {len(workload.series)} series"
+                continue
+            ready[name] = who
+            rows[name] = {**describe(who, outcome, truth), "compile_seconds": compiling}
         check_accuracy(rows, workload.tolerance)
         for name, (forward, gradient) in time_in_rounds(ready, quick, 0.0 if quick else patience).items():
             rows[name].update(forward=forward.summary(), gradient=gradient.summary())
@@ -130,6 +136,7 @@ def measure(
         "load_average": machine.load_average(),
         "others_share_of_cpu": disturbance.share,
         "contenders": rows,
+        "failed": failed,
     }
 
 

@@ -56,6 +56,8 @@ def show_workload(workload: dict[str, Any]) -> None:
     for name, row in workload["contenders"].items():
         table.add_row(name, *cells(row))
     console.print(table)
+    for label, reason in workload["failed"].items():
+        console.print(f"not timed: {label} {reason}")
 
 
 def cells(row: dict[str, Any]) -> list[str]:
