@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from denots.experiments import EXPERIMENTS
+from denots.experiments import EXPERIMENTS, published
 from denots.experiments.bump import FIELDS, SETTINGS
 from denots.experiments.claims import CLAIMS, Evidence, judge
+from denots.experiments.exhibit import Cell, Table
 from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS
 from denots.experiments.report import build_page
@@ -98,6 +99,23 @@ def test_claims_are_judged_by_means() -> None:
     worse += [record(spec("bump", "tanh", depth=20.0, tolerance=1e-3), 0.5)]
     assert judge(claim, Evidence({"bump": EXPERIMENTS["bump"].exhibits(worse)})).judgement == "not confirmed"
     assert judge(claim, Evidence({})).judgement == "open"
+
+
+@pytest.mark.parametrize("dataset", ["uwgl", "insect-sound", "pendulum", "sepsis"])
+def test_the_published_table_bears_out_that_no_system_is_better(dataset: str) -> None:
+    """Three runs a system with the published mean and spread; DeNOTS is first, with the runs of GRU-ODE it is not."""
+
+    def evidence(leader: str) -> Evidence:
+        swapped = {"denots": leader, leader: "denots"}
+        pairs = {name: published.MAIN[swapped.get(name, name)][dataset] for name in published.MAIN}
+        rows = tuple((n, (Cell((p[0] - p[1], p[0], p[0] + p[1])),)) for n, p in pairs.items() if p is not None)
+        return Evidence({"main": [Table("", (dataset,), rows)]})
+
+    claim = next(c for c in CLAIMS if c.text == f"No system is better than DeNOTS on {dataset}.")
+    assert judge(claim, evidence("denots")).judgement == "confirmed"
+    assert judge(claim, evidence("gru-ode")).judgement == "not confirmed"
+    alone = Evidence({"main": [Table("", (dataset,), (("denots", (Cell((0.9,)),)), ("gru", (Cell((0.8,)),))))]})
+    assert judge(claim, alone).judgement == "confirmed"
 
 
 def test_toy_runs_confirm_nothing(tmp_path: Path) -> None:

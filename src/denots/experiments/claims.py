@@ -7,6 +7,7 @@ from typing import Literal
 
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
+from denots.experiments.ranks import ranks_of_cells
 
 Judgement = Literal["confirmed", "not confirmed", "open"]
 
@@ -26,6 +27,10 @@ class Evidence:
     def mean(self, experiment: str, row: str, column: str) -> float:
         cell = self._cells.get((experiment, row, column))
         return cell.mean if cell is not None else math.nan
+
+    def places(self, dataset: str) -> dict[str, int]:
+        """The rank of each system in the main table that ran more than once."""
+        return ranks_of_cells({system: self._cells.get(("main", system, dataset)) for system in published.MAIN})
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,18 @@ def _beats_all(
     return compare
 
 
+def _leads(dataset: str) -> Callable[[Evidence], list[tuple[str, float, str, float]]]:
+    """By the rank, which three seeds allow; by the mean alone before there are so many."""
+
+    def compare(evidence: Evidence) -> list[tuple[str, float, str, float]]:
+        places = evidence.places(dataset)
+        if "denots" not in places:
+            return _beats_all("main", dataset, [n for n in published.MAIN if n != "denots"])(evidence)
+        return [("second place", 2, f"place of denots among {len(places)}", places["denots"])]
+
+    return compare
+
+
 def _all_of(
     *parts: Callable[[Evidence], Sequence[tuple[str, float, str, float]]],
 ) -> Callable[[Evidence], list[tuple[str, float, str, float]]]:
@@ -100,12 +117,11 @@ def _against(
     return compare
 
 
-_RIVALS = [name for name in published.MAIN if name not in ("denots", "sync")]
 _GROWTH = "norm at the end / half-way"
 
 CLAIMS: tuple[Claim, ...] = (
     *(
-        Claim("main", f"DeNOTS is the best system on {dataset}.", _beats_all("main", dataset, [*_RIVALS, "sync"]))
+        Claim("main", f"No system is better than DeNOTS on {dataset}.", _leads(dataset))
         for dataset in ("uwgl", "insect-sound", "pendulum", "sepsis")
     ),
     Claim(

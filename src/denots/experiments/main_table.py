@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.ranks import ranks
+from denots.experiments.ranks import ranks_of_cells
 from denots.experiments.runs import DEPTHS, Plan, is_system, option, quick_note, score
 from denots.training.record import RunRecord
 
@@ -64,11 +64,9 @@ def _chosen(records: Sequence[RunRecord], dataset: str, system: str) -> list[Run
 
 
 def _ranked(best: dict[tuple[str, str], list[RunRecord]]) -> Table:
-    columns = {}
+    columns: dict[str, dict[str, int]] = {}
     for dataset in DATASETS:
-        cells = {s: Cell(tuple(score(r) for r in best[dataset, s])) for s in published.MAIN}
-        known = {s: (cell.mean, cell.spread) for s, cell in cells.items() if len(cell.values) > 1}
-        columns[dataset] = ranks(known) if len(known) > 1 else {}
+        columns[dataset] = ranks_of_cells({s: _cell(best[dataset, s], dataset, s) for s in published.MAIN})
     rows = tuple(
         (
             system,

@@ -26,7 +26,7 @@ OBSERVATIONS: tuple[Check, ...] = tuple(
             "Names of baselines",
             "TempFormer reads times, RoFormer rotates queries and keys, Mamba is a Mamba-2 stack",
             "As published, TempFormer encodes the index, RoFormer rotates the embeddings once, the stacked Mamba has no residuals, "
-            "and the forecasting Transformers never see a time stamp. Here they do what their names say.",
+            "and the forecasting Transformers never see a time stamp. On equal terms (protocol fair) they do what their names say.",
         ),
         (
             "GRU-ODE",

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from denots.experiments.exhibit import Cell
 from denots.experiments.published import Pair
 
 RUNS, LEVEL = 3, 0.1
@@ -18,6 +19,12 @@ def ranks(scores: Mapping[str, Pair | None]) -> dict[str, int]:
         name: len(scores) if own is None else 1 + sum(_better(other, own) for other in scores.values())
         for name, own in scores.items()
     }
+
+
+def ranks_of_cells(cells: Mapping[str, Cell | None]) -> dict[str, int]:
+    """The ranks of those that ran more than once; none if there are not two of them."""
+    known = {name: (cell.mean, cell.spread) for name, cell in cells.items() if cell and len(cell.values) > 1}
+    return ranks(known) if len(known) > 1 else {}
 
 
 def _better(other: Pair | None, own: Pair) -> bool:
