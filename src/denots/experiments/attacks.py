@@ -9,7 +9,7 @@ from denots.data.series import SeriesSet
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score, system_of
+from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score_cell, system_of
 from denots.training.model import Model, run_model
 from denots.training.record import RunRecord
 from denots.training.run import Problem
@@ -82,7 +82,7 @@ class Attacks(Experiment):
             (
                 system,
                 (
-                    Cell(tuple(map(score, runs))),
+                    score_cell(runs),
                     *(
                         Cell(_all(runs, kind, SHOWN[kind]), (published.ATTACKS[system][i], 0.05), assumed=True)
                         for i, kind in enumerate(SHOWN)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from denots.experiments import published
-from denots.experiments.exhibit import Cell, Exhibit, Table
+from denots.experiments.exhibit import Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score, system_of
+from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.training.record import RunRecord
 
 SETTINGS = {"default": (1.0, 1e-3), "tolerance 1e-6": (1.0, 1e-6), "depth 20": (20.0, 1e-3)}
@@ -38,7 +38,7 @@ class Bump(Experiment):
                     and not record.spec.backbone.options.get("learn_depth")
                 ]
                 theirs = published.BUMP[field][i] if field in published.BUMP else None
-                cells.append(Cell(tuple(map(score, runs)), theirs))
+                cells.append(score_cell(runs, theirs))
             rows.append((field, tuple(cells)))
         note = "The paper has the tanh and the ReLU field; the others are ours."
         return [Table("AUROC on Bump", tuple(SETTINGS), tuple(rows), note)]

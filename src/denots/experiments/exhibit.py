@@ -12,11 +12,13 @@ class Cell:
     """A mean and its spread over runs; `published` is what the paper says of the same.
 
     assumed: the paper prints no spread; the one here is ours, and is not shown.
+    reduced: from runs that were cut down, and marked so.
     """
 
     values: tuple[float, ...] = ()
     published: tuple[float, float] | None = None
     assumed: bool = False
+    reduced: bool = False
 
     @property
     def mean(self) -> float:
@@ -119,7 +121,9 @@ def format_cell(cell: Cell | str, digits: int) -> str:
 
 def format_ours(cell: Cell, digits: int) -> str:
     ours = format_number(cell.mean, digits)
-    return f"{ours} ± {format_number(cell.spread, digits)}" if len(cell.values) > 1 else ours
+    if len(cell.values) > 1:
+        ours += f" ± {format_number(cell.spread, digits)}"
+    return ours + " (quick)" if cell.reduced else ours
 
 
 def format_published(cell: Cell, digits: int) -> str:

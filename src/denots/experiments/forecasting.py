@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score, system_of
+from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.training.record import RunRecord
 
 DATASETS = (*published.FORECASTING, "sine-2")
@@ -27,9 +27,9 @@ class Forecasting(Experiment):
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         def cell(system: str, dataset: str) -> Cell:
-            runs = (r for r in records if r.spec.dataset.name == dataset and system_of(r) == system and _standard(r))
+            runs = [r for r in records if r.spec.dataset.name == dataset and system_of(r) == system and _standard(r)]
             theirs = published.FORECASTING.get(dataset, {}).get(system)
-            return Cell(tuple(map(score, runs)), theirs)
+            return score_cell(runs, theirs)
 
         rows = tuple((system, tuple(cell(system, dataset) for dataset in DATASETS)) for system in SYSTEMS)
         return [Table("R2 over all hidden rows", DATASETS, rows)]

@@ -7,7 +7,7 @@ import torch
 
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score, system_of
+from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import driven, tightened
 from denots.fields.gained import Gained
 from denots.ode.solve import solve
@@ -78,7 +78,7 @@ class Gain(Experiment):
             calls = tuple(r.evaluations["mean"] for r in runs if r.evaluations)
             gaps = tuple(r.extra["gain"]["state gap"] for r in runs if r.extra["gain"]["state gap"] is not None)
             gap = f"{max(gaps):.1e}" if gaps else "-"
-            rows.append((name, (Cell(tuple(map(score, runs))), Cell(ends), Cell(calls), gap)))
+            rows.append((name, (score_cell(runs), Cell(ends), Cell(calls), gap)))
         columns = ("test AUROC", "depth x gain", "evaluations per series", "largest difference to a fixed gain of D")
         note = (
             "A fixed gain of D on the field at depth 1 gives the same states as depth D (last column, both solved to 1e-8), so a "

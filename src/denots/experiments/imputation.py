@@ -7,7 +7,7 @@ from denots.datasets import Protocol
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, is_system, option, quick_note, score
+from denots.experiments.runs import Plan, is_system, option, quick_note, score_cell
 from denots.training.record import RunRecord
 
 SYSTEMS = ("gru", "mamba2", "tempformer", "roformer", "gru-ode", "denots")
@@ -46,7 +46,7 @@ class Imputation(Experiment):
             ]
             if system == "denots":
                 runs = [r for r in runs if option(r, "depth") == DEPTH]
-            return Cell(tuple(map(score, runs)), published.MAIN[system]["sepsis"] if protocol == "paper" else None)
+            return score_cell(runs, published.MAIN[system]["sepsis"] if protocol == "paper" else None)
 
         rows = tuple((system, tuple(cell(system, protocol) for protocol in PROTOCOLS)) for system in SYSTEMS)
         columns = ("as published: zeros for ODEs, carried values for the others", "zeros and presence for all")

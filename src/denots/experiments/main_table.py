@@ -6,7 +6,7 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.ranks import ranks_of_cells
-from denots.experiments.runs import DEPTHS, Plan, is_system, option, quick_note, score
+from denots.experiments.runs import DEPTHS, Plan, is_system, option, quick_note, score, score_cell
 from denots.training.record import RunRecord
 
 DATASETS = ("uwgl", "pendulum", "sepsis", "insect-sound")
@@ -42,7 +42,7 @@ class MainTable(Experiment):
 
 
 def _cell(runs: Sequence[RunRecord], dataset: str, system: str) -> Cell:
-    return Cell(tuple(score(run) for run in runs), published.MAIN.get(system, {}).get(dataset))
+    return score_cell(runs, published.MAIN.get(system, {}).get(dataset))
 
 
 def _label(system: str, chosen: Sequence[Sequence[RunRecord]]) -> str:

@@ -8,7 +8,7 @@ import torch
 
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score, system_of
+from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.experiments.sine_mix import DEPTH
 from denots.experiments.trajectory import contraction, driven, follow, tightened
 from denots.ode.solve import solve
@@ -74,7 +74,7 @@ class Memory(Experiment):
             ]
             means = [{key: _mean(values) for key, values in r.extra["memory"].items()} for r in runs]
             cells = tuple(Cell(tuple(mean[key] for mean in means)) for key in ("stable", "log norm", "left"))
-            rows.append((system, (Cell(tuple(map(score, runs))), *cells)))
+            rows.append((system, (score_cell(runs), *cells)))
             dots = tuple(
                 (norm, left, f"{system}, seed {r.spec.seed}, series {i}: {left:.2g} of a nudge is left")
                 for r in runs

@@ -7,7 +7,7 @@ from typing import Any
 from denots.datasets import Protocol
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score
+from denots.experiments.runs import Plan, option, quick_note, score_cell
 from denots.training.record import RunRecord
 
 DEPTHS = (1.0, 10.0)
@@ -47,7 +47,7 @@ class ProtocolCost(Experiment):
                     if r.spec.protocol == protocol and option(r, "depth") == depth
                     and options.items() <= r.spec.backbone.options.items()
                 ]  # fmt: skip
-                cells += [Cell(tuple(map(score, runs))), Cell(tuple(float(len(r.curve)) for r in runs))]
+                cells += [score_cell(runs), Cell(tuple(float(len(r.curve)) for r in runs))]
             rows.append((name, tuple(cells)))
         columns = tuple(f"depth {depth:g}: {what}" for depth in DEPTHS for what in ("R2", "epochs"))
         note = (

@@ -1,12 +1,13 @@
 """Runs in the words of `denots train`, cut down to what a profile allows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from denots.datasets import DATASETS, load
 from denots.errors import DenotsError, UnknownName
+from denots.experiments.exhibit import Cell
 from denots.experiments.experiment import Profile, Request
 from denots.registry import lookup
 from denots.training.compose import backbone_spec, choices, compose_config, read_spec
@@ -154,6 +155,12 @@ def score(record: RunRecord, split: str = "test") -> float:
     """The metric of the task on a split; NaN where it is not defined."""
     value = next(value for name, value in record.metrics[split].items() if name != "loss")
     return float("nan") if value is None else value
+
+
+def score_cell(runs: Sequence[RunRecord], published: tuple[float, float] | None = None, assumed: bool = False) -> Cell:
+    """The metric over some runs, marked where one of them was not made as published."""
+    reduced = any(profile_of(run.spec) != "paper" for run in runs)
+    return Cell(tuple(map(score, runs)), published, assumed, reduced)
 
 
 def option(record: RunRecord, name: str) -> float:

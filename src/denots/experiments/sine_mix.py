@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from denots.experiments import published
-from denots.experiments.exhibit import Cell, Exhibit, Table
+from denots.experiments.exhibit import Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, quick_note, score, system_of
+from denots.experiments.runs import Plan, quick_note, score_cell, system_of
 from denots.training.record import RunRecord
 
 DEPTH = 10.0
@@ -27,7 +27,7 @@ class SineMix(Experiment):
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         rows = tuple(
-            (system, (Cell(tuple(score(r) for r in records if system_of(r) == system), (theirs, 0.05), assumed=True),))
+            (system, (score_cell([r for r in records if system_of(r) == system], (theirs, 0.05), assumed=True),))
             for system, theirs in published.SINE_MIX.items()
         )
         note = "Five epochs, depth 10 (the paper does not say which). The paper prints one digit: its spread is set to 0.05."
