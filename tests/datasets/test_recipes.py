@@ -82,6 +82,7 @@ def limits_by_the_rule(n: int, shares: list[float]) -> list[int]:
         ("sine-2", (32768, 32, 32)),
         ("bump", (1024, 256, 256)),
         ("sine-mix", (1024, 32, 32)),
+        ("sine-mix-jump", (1024, 32, 32)),
     ],
 )
 def test_default_sizes_are_the_published_ones(name: str, sizes: tuple[int, int, int]) -> None:
@@ -119,6 +120,7 @@ DRAWN = {  # the sums of the times and of the values of two training series, see
     "sine-2": (100.00000, 25.12603),
     "bump": (600.00000, 13.29762),
     "sine-mix": (100.00000, 9.68763),
+    "sine-mix-jump": (100.00000, 16.75488),
 }
 
 

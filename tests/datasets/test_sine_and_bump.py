@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from denots.datasets.bump import BUMP
 from denots.datasets.dataset import SplitSizes
-from denots.datasets.sine import SINE_2, SINE_MIX
+from denots.datasets.sine import SINE_2, SINE_MIX, SINE_MIX_JUMP
 from denots.errors import InvalidOption
 
 PI = math.pi
@@ -46,6 +47,19 @@ def test_sine_mix_does_not_jump_where_the_waves_meet() -> None:
     series = SINE_MIX.generate(1, SINE_MIX.sizes)["train"]
     values = series.values.reshape(len(series), 100)
     assert abs(np.diff(values, axis=1)).max() < 6 * PI / 99 + 1e-6  # the slope of the fastest wave
+
+
+def test_the_harder_sine_mix_differs_in_the_second_half_alone() -> None:
+    plain, harder = (recipe.generate(5, recipe.sizes)["train"] for recipe in (SINE_MIX, SINE_MIX_JUMP))
+    first, second = (part.values.astype(np.float64).reshape(len(part), 100) for part in (plain, harder))
+    assert np.array_equal(first[:, :50], second[:, :50])
+    assert np.array_equal(plain.target, harder.target)
+    b = np.random.default_rng(5).uniform(2 * PI, 6 * PI, (2, 1088))[1, : len(second)]
+    late, middle = second[:, 50:], second[:, 51:-1]
+    np.testing.assert_allclose(late[:, 2:] + late[:, :-2], 2 * np.cos(b[:, None] / 99) * middle, atol=1e-5)
+    start = np.arctan2(np.sin(b / 99) * late[:, 0], late[:, 1] - np.cos(b / 99) * late[:, 0])
+    assert kstest((start / (2 * PI)) % 1, "uniform").pvalue > 0.01
+    assert abs(np.corrcoef(start, harder.target)[0, 1]) < 0.1
 
 
 @pytest.mark.parametrize("seed", [0, 42])

@@ -8,7 +8,9 @@ import pytest
 from scipy.integrate import quad, solve_ivp
 from scipy.stats import ttest_ind_from_stats
 
+from denots.datasets import Recipe
 from denots.datasets.hawkes import draw_hawkes
+from denots.datasets.sine import SINE_MIX, SINE_MIX_JUMP
 from denots.errors import InvalidOption
 from denots.experiments import paper_checks as checks
 from denots.experiments import published
@@ -29,6 +31,16 @@ def test_rows_drawn_with_replacement_are_a_quarter() -> None:
     seen = np.mean([len(np.unique(rng.integers(0, 600, 180))) / 600 for _ in range(400)])
     assert checks.missing_share(600) == pytest.approx(seen, abs=2e-3)
     assert checks.missing_share(600) == pytest.approx(0.259, abs=1e-3)
+
+
+def test_the_second_half_of_sine_mix_tells_the_first_frequency_unless_its_phase_is_random() -> None:
+    def told(recipe: Recipe) -> float:
+        series = recipe.generate(7, recipe.sizes)["train"]
+        late = series.values.astype(np.float64).reshape(len(series), 100)[:, 50:]
+        return float(np.mean(abs(checks.first_frequency(late) - series.target) < 0.05))
+
+    assert told(SINE_MIX) > 0.98
+    assert told(SINE_MIX_JUMP) < 0.03
 
 
 def test_the_noisy_state_attains_the_corrected_bound() -> None:

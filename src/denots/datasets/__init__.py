@@ -17,7 +17,7 @@ from denots.datasets.library import build_recipe, load_recipe, open_dataset
 from denots.datasets.pendulum import PENDULUM, PENDULUM_SMALL
 from denots.datasets.pendulum_angles import PENDULUM_ANGLES, PENDULUM_ANGLES_REGULAR
 from denots.datasets.sepsis import SEPSIS, SEPSIS_SHIFT
-from denots.datasets.sine import SINE_2, SINE_MIX
+from denots.datasets.sine import SINE_2, SINE_MIX, SINE_MIX_JUMP
 from denots.datasets.uea import INSECT_SOUND, UWGL
 from denots.errors import InvalidOption
 from denots.registry import lookup
@@ -46,6 +46,7 @@ DATASETS: dict[str, Recipe | DerivedRecipe] = {
     "sine-2": SINE_2,
     "bump": BUMP,
     "sine-mix": SINE_MIX,
+    "sine-mix-jump": SINE_MIX_JUMP,
     "uwgl": UWGL,
     "insect-sound": INSECT_SOUND,
     "sepsis": SEPSIS,

@@ -23,6 +23,12 @@ OBSERVATIONS: tuple[Check, ...] = tuple(
             "The kernel matrix is singular in float64 for all but short sequences, so the test as written cannot have run. See the experiment on gaps.",
         ),
         (
+            "Forgetting by synchronous feedback",
+            "It always forgets prior values",
+            "GRU(x, h) - h is (1 - z)(n - h): a gate z near one stops the decay. The bound on the rate is not bounded away from zero. "
+            "See the experiments on SineMix and memory.",
+        ),
+        (
             "Names of baselines",
             "TempFormer reads times, RoFormer rotates queries and keys, Mamba is a Mamba-2 stack",
             "As published, TempFormer encodes the index, RoFormer rotates the embeddings once, the stacked Mamba has no residuals, "

@@ -3,11 +3,15 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
+
+from denots.datasets.sine import GRID, JOIN, SINE_MIX_SIZES, generate_sine_mix
 from denots.experiments import published
 from denots.experiments import theory_checks as theory
 from denots.experiments.check import Check
 from denots.experiments.published import Pair
 from denots.experiments.ranks import RUNS, ranks
+from denots.shapes import FloatArray
 
 
 def missing_share(length: int, share: float = 0.3) -> float:
@@ -112,6 +116,36 @@ def check_lengths() -> Check:
     )
 
 
+def first_frequency(late: FloatArray) -> FloatArray:
+    """The first frequency of SineMix series, from their second half alone.
+
+    Neighbours of a sampled sine add up to 2 cos(b step) times the middle one, which gives b; least
+    squares give the phase, that is (a - b) times the time of the join, up to full turns.
+    """
+    step, join = GRID[1], GRID[JOIN]
+    middle = late[:, 1:-1]
+    b = np.arccos(((late[:, 2:] + late[:, :-2]) * middle).sum(axis=1) / (2 * (middle**2).sum(axis=1))) / step
+    angle = b[:, None] * GRID[JOIN:]
+    waves = np.stack([np.sin(angle), np.cos(angle)], axis=2)
+    parts = np.stack([np.linalg.lstsq(wave, y, rcond=None)[0] for wave, y in zip(waves, late, strict=True)])
+    a = b + np.arctan2(parts[:, 1], parts[:, 0]) / join
+    return np.asarray(2 * np.pi + (a - 2 * np.pi) % (2 * np.pi / join))
+
+
+def check_sine_mix() -> Check:
+    train = generate_sine_mix(42, SINE_MIX_SIZES)["train"]
+    assert train.target is not None
+    late = train.values.astype(np.float64).reshape(len(train), len(GRID))[:, JOIN:]
+    share = float(np.mean(np.abs(first_frequency(late) - train.target) < 0.05))
+    return Check(
+        "SineMix",
+        "Trivial unless the model forgets the beginning of the sequence",
+        f"The waves join without a jump, so frequency and phase of the second half give the first frequency of {share:.0%} "
+        "of the series. See the experiment on SineMix for a set without this.",
+        "wrong",
+    )
+
+
 CHECKS: tuple[Callable[[], Check], ...] = (
     theory.check_error_bound,
     theory.check_interval_bound,
@@ -127,4 +161,5 @@ CHECKS: tuple[Callable[[], Check], ...] = (
     check_lengths,
     check_transformers,
     check_sepsis_cde,
+    check_sine_mix,
 )

@@ -29,6 +29,7 @@ QUICK: dict[str, tuple[int | None, int]] = {
     "sine-2": (4_000, 12),
     "bump": (None, 12),
     "sine-mix": (None, 5),
+    "sine-mix-jump": (None, 5),
     "uwgl": (None, 40),
     "insect-sound": (4_000, 8),
     "sepsis": (8_000, 6),
@@ -36,7 +37,12 @@ QUICK: dict[str, tuple[int | None, int]] = {
 QUICK_BATCHES = 64
 SMOKE_BATCH, SMOKE_STATE = 8, 16
 SMOKE_SIZE = 40
-SMOKE_SIZES = {"sine-mix": 72, "sine-2": 72, "sepsis": 240}  # few are left to judge, or few are ill
+SMOKE_SIZES = {
+    "sine-mix": 72,
+    "sine-mix-jump": 72,
+    "sine-2": 72,
+    "sepsis": 240,
+}  # few are left to judge, or few are ill
 
 
 def quick_note(*datasets: str) -> str:
