@@ -14,7 +14,7 @@ FIELDS = ("tanh", "relu", "none", "sync", "denots")
 
 class Bump(Experiment):
     name = "bump"
-    title = "Depth beats tolerance on Bump"
+    title = "Does depth beat tolerance on Bump?"
     shows = "table of Bump"
     reduced = f"One seed. {quick_note('bump')}"
 
