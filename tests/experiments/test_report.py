@@ -118,6 +118,17 @@ def test_the_published_table_bears_out_that_no_system_is_better(dataset: str) ->
     assert judge(claim, alone).judgement == "confirmed"
 
 
+def test_long_runs_are_not_judged_against_short_ones() -> None:
+    claim = next(c for c in CLAIMS if c.text == "DeNOTS forecasts irregular angles best.")
+
+    def table(reduced: bool) -> Table:
+        rows = (("denots", (Cell((0.9,)),)), ("neural-cde", (Cell((0.5,), reduced=reduced),)))
+        return Table("", ("pendulum-angles",), rows)
+
+    assert judge(claim, Evidence({"forecasting": [table(reduced=False)]})).judgement == "confirmed"
+    assert judge(claim, Evidence({"forecasting": [table(reduced=True)]})).judgement == "open"
+
+
 def test_toy_runs_confirm_nothing(tmp_path: Path) -> None:
     results = Results(tmp_path)
     for name, (depth, tolerance) in SETTINGS.items():

@@ -84,7 +84,7 @@ class Attacks(Experiment):
                 (
                     score_cell(runs),
                     *(
-                        Cell(_all(runs, kind, SHOWN[kind]), (published.ATTACKS[system][i], 0.05), assumed=True)
+                        score_cell(runs, (published.ATTACKS[system][i], 0.05), True, _all(runs, kind, SHOWN[kind]))
                         for i, kind in enumerate(SHOWN)
                     ),
                 ),

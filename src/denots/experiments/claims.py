@@ -24,13 +24,15 @@ class Evidence:
                         if isinstance(cell, Cell):  # the first table of an experiment has the word
                             self._cells.setdefault((name, row.split(" (")[0], column), cell)
 
+    def cell(self, experiment: str, row: str, column: str) -> Cell:
+        return self._cells.get((experiment, row, column), Cell())
+
     def mean(self, experiment: str, row: str, column: str) -> float:
-        cell = self._cells.get((experiment, row, column))
-        return cell.mean if cell is not None else math.nan
+        return self.cell(experiment, row, column).mean
 
     def places(self, dataset: str) -> dict[str, int]:
         """The rank of each system in the main table that ran more than once."""
-        return ranks_of_cells({system: self._cells.get(("main", system, dataset)) for system in published.MAIN})
+        return ranks_of_cells({system: self.cell("main", system, dataset) for system in published.MAIN})
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,14 @@ def _pair(
 def _beats_all(
     experiment: str, column: str, others: Sequence[str], best: str = "denots"
 ) -> Callable[[Evidence], list[tuple[str, float, str, float]]]:
-    """Against the best of the others that are known; open if none is."""
+    """Against the best of the others that ran as long; open if none did."""
 
     def compare(evidence: Evidence) -> list[tuple[str, float, str, float]]:
-        scores = {name: evidence.mean(experiment, name, column) for name in others}
-        known = {name: score for name, score in scores.items() if math.isfinite(score)}
-        rival = max(known, key=lambda name: known[name], default=others[0])
-        return [(f"{best}", evidence.mean(experiment, best, column), rival, scores[rival])]
+        own = evidence.cell(experiment, best, column)
+        cells = {name: evidence.cell(experiment, name, column) for name in others}
+        means = {name: c.mean for name, c in cells.items() if math.isfinite(c.mean) and c.reduced == own.reduced}
+        rival = max(means, key=lambda name: means[name], default="")
+        return [(best, own.mean, f"{rival} (best of {len(means)})", means.get(rival, math.nan))]
 
     return compare
 

@@ -21,9 +21,9 @@ def ranks(scores: Mapping[str, Pair | None]) -> dict[str, int]:
     }
 
 
-def ranks_of_cells(cells: Mapping[str, Cell | None]) -> dict[str, int]:
+def ranks_of_cells(cells: Mapping[str, Cell]) -> dict[str, int]:
     """The ranks of those that ran more than once; none if there are not two of them."""
-    known = {name: (cell.mean, cell.spread) for name, cell in cells.items() if cell and len(cell.values) > 1}
+    known = {name: (cell.mean, cell.spread) for name, cell in cells.items() if len(cell.values) > 1}
     return ranks(known) if len(known) > 1 else {}
 
 

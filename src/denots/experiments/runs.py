@@ -163,10 +163,15 @@ def score(record: RunRecord, split: str = "test") -> float:
     return float("nan") if value is None else value
 
 
-def score_cell(runs: Sequence[RunRecord], published: tuple[float, float] | None = None, assumed: bool = False) -> Cell:
-    """The metric over some runs, marked where one of them was not made as published."""
+def score_cell(
+    runs: Sequence[RunRecord],
+    published: tuple[float, float] | None = None,
+    assumed: bool = False,
+    values: tuple[float, ...] | None = None,
+) -> Cell:
+    """The metric over some runs, or other values of theirs, marked where one was not made as published."""
     reduced = any(profile_of(run.spec) != "paper" for run in runs)
-    return Cell(tuple(map(score, runs)), published, assumed, reduced)
+    return Cell(tuple(map(score, runs)) if values is None else values, published, assumed, reduced)
 
 
 def option(record: RunRecord, name: str) -> float:
