@@ -34,6 +34,7 @@ def test_a_cell_agrees_within_the_joint_spread(ours: tuple[float, ...], agrees: 
 
 def test_a_difference_is_marked_and_a_rounded_zero_has_no_sign() -> None:
     assert format_cell(Cell((0.5,), (0.79, 0.02)), 2) == "0.50 ≠ (paper 0.79 ± 0.02)"
+    assert format_cell(Cell((0.5,), (0.79, 0.02), reduced=True), 2) == "0.50 (quick) (paper 0.79 ± 0.02)"
     assert format_cell(Cell((-0.0001, 0.0)), 3) == "0.000 ± 0.000"
     assert format_cell(Cell((math.nan,)), 3) == "-"
     assert format_cell(Cell((3809088.0,), (3809088, 0.0)), 0) == "3809088 (paper 3809088)"

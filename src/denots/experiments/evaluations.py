@@ -8,7 +8,7 @@ import numpy as np
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import DEPTHS, TOLERANCES, Plan, option, quick_note, score, system_of
+from denots.experiments.runs import DEPTHS, TOLERANCES, Plan, option, quick_note, score, score_cell, system_of
 from denots.training.record import RunRecord
 
 SYSTEMS = ("tanh", "relu", "none", "sync", "denots")
@@ -125,7 +125,8 @@ def _correlations(sweeps: dict[tuple[str, str, str], list[RunRecord]], sets: Seq
         value = correlate(sweeps[dataset, system, sweep])[kind]
         theirs = published.CORRELATIONS[dataset][system][kind][SWEEPS.index(sweep)]
         spread = max(0.05, (1 - theirs**2) / math.sqrt(RUNS - 3))
-        return Cell((value,) if math.isfinite(value) else (), (theirs, spread), assumed=True)
+        found = (value,) if math.isfinite(value) else ()
+        return score_cell(sweeps[dataset, system, sweep], (theirs, spread), assumed=True, values=found)
 
     columns = tuple(f"{dataset}, {sweep}" for dataset in sets for sweep in SWEEPS)
     rows = tuple((s, tuple(cell(d, s, sweep) for d in sets for sweep in SWEEPS)) for s in SYSTEMS)
@@ -136,11 +137,11 @@ def _correlations(sweeps: dict[tuple[str, str, str], list[RunRecord]], sets: Seq
 
 def _best(sweeps: dict[tuple[str, str, str], list[RunRecord]], sets: Sequence[str]) -> Table:
     def cell(dataset: str, system: str, sweep: str) -> Cell:
-        groups: dict[float, list[float]] = {}
+        groups: dict[float, list[RunRecord]] = {}
         for run in sweeps[dataset, system, sweep]:
-            groups.setdefault(option(run, sweep), []).append(score(run))
-        best = max(groups.values(), key=lambda values: sum(values) / len(values), default=[])
-        return Cell(tuple(best), published.BEST[dataset][system][SWEEPS.index(sweep)])
+            groups.setdefault(option(run, sweep), []).append(run)
+        best = max(groups.values(), key=lambda runs: sum(map(score, runs)) / len(runs), default=[])
+        return score_cell(best, published.BEST[dataset][system][SWEEPS.index(sweep)])
 
     columns = tuple(f"{dataset}, {sweep}" for dataset in sets for sweep in SWEEPS)
     rows = tuple((s, tuple(cell(d, s, sweep) for d in sets for sweep in SWEEPS)) for s in SYSTEMS)

@@ -12,7 +12,7 @@ class Cell:
     """A mean and its spread over runs; `published` is what the paper says of the same.
 
     assumed: the paper prints no spread; the one here is ours, and is not shown.
-    reduced: from runs that were cut down, and marked so.
+    reduced: from runs that were cut down; marked so, and not held against the published value.
     """
 
     values: tuple[float, ...] = ()
@@ -35,8 +35,8 @@ class Cell:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether ours lies within the joint spread of the published; None where one is missing."""
-        if not self.values or self.published is None:
+        """Whether ours lies within the joint spread of the published; None where one is missing or reduced."""
+        if not self.values or self.published is None or self.reduced:
             return None
         return abs(self.difference) <= math.hypot(self.spread, self.published[1])
 
