@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
+from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, system_of
+from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import Gates, follow, gates
 from denots.training.model import Model
 from denots.training.record import RunRecord
@@ -67,11 +67,10 @@ class Feedback(Experiment):
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         panels, rows = [], []
         for system in SYSTEMS:
-            runs = [
-                r.extra["feedback"]
-                for r in records
-                if system_of(r) == system and option(r, "depth") == DEPTH and r.extra.get("feedback")
+            shown = [
+                r for r in records if system_of(r) == system and option(r, "depth") == DEPTH and r.extra.get("feedback")
             ]
+            runs = [r.extra["feedback"] for r in shown]
             curves = []
             for line in LINES if runs else ():
                 table = np.array([run[line] for run in runs], dtype=float)
@@ -83,7 +82,7 @@ class Feedback(Experiment):
             held = [
                 tuple(float(np.mean(np.less(run[line], run["feedback"]))) for run in runs) for line in list(LINES)[:2]
             ]
-            rows.append((system, tuple(Cell(values) for values in held)))
+            rows.append((system, tuple(score_cell(shown, values=values) for values in held)))
         note = (
             "; ".join(f"{name}: {words}" for name, words in LINES.items())
             + ". The paper: synchronous always below, anti-phase mostly."

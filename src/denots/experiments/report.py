@@ -106,7 +106,7 @@ def _head(sections: Sequence[Section], judged: Sequence[Judged], date: datetime.
     numbers = (
         (f"{count['confirmed']} of {len(judged)}", "claims confirmed"),
         (str(count["not confirmed"]), "not confirmed"),
-        (str(count["open"]), "open, for want of records"),
+        (str(count["hint for"] + count["hint against"] + count["open"]), "open, or hinted at by reduced runs"),
         (f"{agreed} of {compared}", "numbers within the joint spread"),
         (str(len(runs)), "training runs shown"),
         (f"{hours:.1f} h", "of training"),
@@ -136,7 +136,7 @@ def _claims(judged: Sequence[Judged]) -> str:
     return (
         '<h2 id="claims">What was confirmed, and what was not</h2>'
         "<p>A claim counts as confirmed when the means of our runs under the published protocol come out in the claimed order; "
-        "with the few runs of a reduced profile that is a hint, not a proof.</p>"
+        "runs of a reduced profile give a hint, not a proof.</p>"
         f'<ul class="claims">{items}</ul>'
     )
 

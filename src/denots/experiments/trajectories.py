@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
+from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import follow
@@ -49,7 +49,7 @@ class Trajectories(Experiment):
                 curves.append(Curve(system, shares[1:].tolist(), mean[1:].tolist(), (low.tolist(), high.tolist())))
             ends = tuple(r.extra["norms"]["mean"][-1] for r in runs)
             growth = tuple(r.extra["norms"]["mean"][-1] / r.extra["norms"]["mean"][len(shares) // 2] for r in runs)
-            rows.append((system, (score_cell(runs), Cell(ends), Cell(growth))))
+            rows.append((system, tuple(score_cell(runs, values=values) for values in (None, ends, growth))))
         panel = Panel("Pendulum, depth 20", "share of elapsed time", "norm of the state", tuple(curves), log_y=True)
         note = "Mean over test series, with their spread; all start at zero. The paper: states of no feedback, ReLU and tanh grow, the two with negative feedback stay bounded."
         return [

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import DEPTHS, Plan, option, quick_note, system_of
+from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import driven
 from denots.training.model import Model
 from denots.training.record import RunRecord
@@ -53,12 +53,10 @@ class WeightNorms(Experiment):
         rows = tuple(
             (
                 f"depth {d}",
-                tuple(
-                    Cell(tuple(r.extra["weights"][p] for r in found["tanh"] if option(r, "depth") == d)) for p in parts
-                ),
+                tuple(score_cell(runs, values=tuple(r.extra["weights"][part] for r in runs)) for part in parts),
             )
             for d in DEPTHS
-            if any(option(r, "depth") == d for r in found["tanh"])
+            if (runs := [r for r in found["tanh"] if option(r, "depth") == d])
         )
         panel = Panel("Pendulum", "depth D", "norm of all weights of the field", tuple(curves), log_x=True)
         note = "The paper shows the tanh field and says that norms fall with depth; DeNOTS is ours."
