@@ -35,8 +35,10 @@ class Evidence:
         return cell.mean
 
     def places(self, dataset: str) -> dict[str, int]:
-        """The rank of each system in the main table that ran more than once."""
-        return ranks_of_cells({system: self.cell("main", system, dataset) for system in SYSTEMS})
+        """The rank of each system in the main table with full runs; none while one of them ran only once."""
+        cells = {system: self.cell("main", system, dataset) for system in SYSTEMS}
+        full = {system: cell for system, cell in cells.items() if cell.values and not cell.reduced}
+        return ranks_of_cells(full) if all(len(cell.values) > 1 for cell in full.values()) else {}
 
 
 @dataclass(frozen=True)
