@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
@@ -14,10 +14,9 @@ Judgement = Literal["confirmed", "not confirmed", "hint for", "hint against", "o
 
 
 class Evidence:
-    """The cells of all tables, by experiment, row and column; `reduced` once a mean of reduced runs was taken."""
+    """The cells of all tables, by experiment, row and column."""
 
     def __init__(self, exhibits: Mapping[str, Sequence[Exhibit]]) -> None:
-        self.reduced = False
         self._cells: dict[tuple[str, str, str], Cell] = {}
         for name, shown in exhibits.items():
             for table in (each for each in shown if isinstance(each, Table)):
@@ -29,11 +28,6 @@ class Evidence:
     def cell(self, experiment: str, row: str, column: str) -> Cell:
         return self._cells.get((experiment, row, column), Cell())
 
-    def mean(self, experiment: str, row: str, column: str) -> float:
-        cell = self.cell(experiment, row, column)
-        self.reduced |= cell.reduced
-        return cell.mean
-
     def places(self, dataset: str) -> dict[str, int]:
         """The rank of each system in the main table with full runs; none while one of them ran only once."""
         cells = {system: self.cell("main", system, dataset) for system in SYSTEMS}
@@ -41,13 +35,36 @@ class Evidence:
         return ranks_of_cells(full) if all(len(cell.values) > 1 for cell in full.values()) else {}
 
 
+class Comparison(NamedTuple):
+    """The mean of `high` should exceed that of `low`."""
+
+    name: str
+    high: Cell
+    rival: str
+    low: Cell
+
+    @property
+    def known(self) -> bool:
+        return math.isfinite(self.high.mean) and math.isfinite(self.low.mean)
+
+    @property
+    def holds(self) -> bool:
+        return self.high.mean > self.low.mean
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.high.mean:.3g} {'>' if self.holds else '≤'} {self.rival} {self.low.mean:.3g}"
+
+
+Compare = Callable[[Evidence], Sequence[Comparison]]
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper; `compare` returns what should be larger, then what should be smaller."""
+    """A sentence of the paper, and the comparisons that it makes."""
 
     experiment: str
     text: str
-    compare: Callable[[Evidence], Sequence[tuple[str, float, str, float]]]
+    compare: Compare
 
 
 @dataclass(frozen=True)
@@ -62,80 +79,59 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
 
     Reduced runs give no more than a hint.
     """
-    evidence.reduced = False
     found = claim.compare(evidence)
-    known = [(a, x, b, y) for a, x, b, y in found if math.isfinite(x) and math.isfinite(y)]
-    words = "; ".join(f"{a} {x:.3g} {'>' if x > y else '≤'} {b} {y:.3g}" for a, x, b, y in known)
+    known = [each for each in found if each.known]
+    words = "; ".join(map(str, known))
     if len(known) < len(found) or not found:
         return Judged(claim, "open", words or "no records yet")
-    holds = all(x > y for _, x, _, y in known)
-    if evidence.reduced:
+    holds = all(each.holds for each in found)
+    if any(each.high.reduced or each.low.reduced for each in found):
         return Judged(claim, "hint for" if holds else "hint against", words)
     return Judged(claim, "confirmed" if holds else "not confirmed", words)
 
 
-def _pair(
-    experiment: str, larger: tuple[str, str], smaller: tuple[str, str]
-) -> Callable[[Evidence], list[tuple[str, float, str, float]]]:
-    def compare(evidence: Evidence) -> list[tuple[str, float, str, float]]:
-        return [
-            (
-                f"{larger[0]}, {larger[1]}:",
-                evidence.mean(experiment, *larger),
-                f"{smaller[0]}, {smaller[1]}:",
-                evidence.mean(experiment, *smaller),
-            )
-        ]
+def _pair(experiment: str, larger: tuple[str, str], smaller: tuple[str, str]) -> Compare:
+    def compare(evidence: Evidence) -> list[Comparison]:
+        high, low = (evidence.cell(experiment, *place) for place in (larger, smaller))
+        return [Comparison(f"{', '.join(larger)}:", high, f"{', '.join(smaller)}:", low)]
 
     return compare
 
 
-def _beats_all(
-    experiment: str, column: str, others: Sequence[str], best: str = "denots"
-) -> Callable[[Evidence], list[tuple[str, float, str, float]]]:
+def _beats_all(experiment: str, column: str, others: Sequence[str], best: str = "denots") -> Compare:
     """Against the best of the others that ran as long; open if none did."""
 
-    def compare(evidence: Evidence) -> list[tuple[str, float, str, float]]:
+    def compare(evidence: Evidence) -> list[Comparison]:
         own = evidence.cell(experiment, best, column)
         cells = {name: evidence.cell(experiment, name, column) for name in others}
-        means = {name: c.mean for name, c in cells.items() if math.isfinite(c.mean) and c.reduced == own.reduced}
-        rival = max(means, key=lambda name: means[name], default="")
-        return [
-            (
-                best,
-                evidence.mean(experiment, best, column),
-                f"{rival} (best of {len(means)})",
-                evidence.mean(experiment, rival, column),
-            )
-        ]
+        equals = {name: c for name, c in cells.items() if math.isfinite(c.mean) and c.reduced == own.reduced}
+        rival = max(equals, key=lambda name: equals[name].mean, default="")
+        return [Comparison(best, own, f"{rival} (best of {len(equals)})", equals.get(rival, Cell()))]
 
     return compare
 
 
-def _leads(dataset: str) -> Callable[[Evidence], list[tuple[str, float, str, float]]]:
+def _leads(dataset: str) -> Compare:
     """By the rank, which three seeds allow; by the mean alone before there are so many."""
 
-    def compare(evidence: Evidence) -> list[tuple[str, float, str, float]]:
+    def compare(evidence: Evidence) -> Sequence[Comparison]:
         places = evidence.places(dataset)
         if "denots" not in places:
             return _beats_all("main", dataset, [n for n in SYSTEMS if n != "denots"])(evidence)
-        return [("second place:", 2, f"place of denots among {len(places)}:", places["denots"])]
+        second, own = Cell((2.0,)), Cell((float(places["denots"]),))
+        return [Comparison("second place:", second, f"place of denots among {len(places)}:", own)]
 
     return compare
 
 
-def _all_of(
-    *parts: Callable[[Evidence], Sequence[tuple[str, float, str, float]]],
-) -> Callable[[Evidence], list[tuple[str, float, str, float]]]:
+def _all_of(*parts: Compare) -> Compare:
     return lambda evidence: [line for part in parts for line in part(evidence)]
 
 
-def _against(
-    experiment: str, row: str, column: str, limit: float, above: bool
-) -> Callable[[Evidence], list[tuple[str, float, str, float]]]:
-    def compare(evidence: Evidence) -> list[tuple[str, float, str, float]]:
-        value = evidence.mean(experiment, row, column)
-        return [(row, value, "limit", limit)] if above else [("limit", limit, row, value)]
+def _against(experiment: str, row: str, column: str, limit: float, above: bool) -> Compare:
+    def compare(evidence: Evidence) -> list[Comparison]:
+        own, bound = (row, evidence.cell(experiment, row, column)), ("limit", Cell((limit,)))
+        return [Comparison(*own, *bound) if above else Comparison(*bound, *own)]
 
     return compare
 
