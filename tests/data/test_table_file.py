@@ -51,6 +51,20 @@ def test_csv_agrees_with_the_csv_module(
     np.testing.assert_array_equal(read["x"].to_numpy(dtype=float), [x for _, x in rows])
 
 
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
+@pytest.mark.parametrize(("sign", "point"), [(";", ","), (";", "."), ("\t", ".")])
+def test_a_csv_may_have_other_delimiters_than_commas(tmp_path: Path, name: str, sign: str, point: str) -> None:
+    path = tmp_path / name
+    frame().to_csv(path, index=False, sep=sign, decimal=point, compression="infer")
+    pd.testing.assert_frame_equal(read_table(path, id="id"), frame(), check_exact=True)
+
+
+def test_a_text_with_commas_leaves_decimal_points_alone(tmp_path: Path) -> None:
+    read = read_table(save(tmp_path, "id;x;note\na;1.5;so, so\nb;2;good\n"), id="id")
+    assert read["x"].tolist() == [1.5, 2.0]
+    assert read["note"].tolist() == ["so, so", "good"]
+
+
 @pytest.mark.parametrize(
     ("cells", "found"),
     [

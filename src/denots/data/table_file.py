@@ -24,7 +24,8 @@ def read_table(path: str | FilePath, *, id: str | None = None) -> "pd.DataFrame"
 
     In text files the words "NaN", "nan", "NA", "null" and "NULL" and empty cells are
     missing where a column is otherwise numeric; in a column of text only empty cells are,
-    so a class or a series may be called "NA". A line with too few or too many fields is an
+    so a class or a series may be called "NA". A .csv file may have semicolons or tabs instead
+    of commas; with semicolons, numbers may have decimal commas. A line with too few or too many fields is an
     error. Stamps with a time zone stay text, so that a mix of zones can be noticed.
 
     Args:
@@ -85,10 +86,13 @@ def _read_csv(path: FilePath, id: str | None) -> Any:
     import pyarrow as pa
 
     types = {} if id is None else {id: pa.string()}
-    table = _parse_csv(path, types)
+    delimiter = _delimiter(path)
+    readings = {point: _parse_csv(path, types, delimiter, point) for point in (".," if delimiter == ";" else ".")}
+    point = min(readings, key=lambda point: _text_columns(readings[point]))
+    table = readings[point]
     zoned = [field.name for field in table.schema if pa.types.is_timestamp(field.type) and field.type.tz is not None]
     if zoned:
-        table = _parse_csv(path, types | dict.fromkeys(zoned, pa.string()))
+        table = _parse_csv(path, types | dict.fromkeys(zoned, pa.string()), delimiter, point)
     for k, field in enumerate(table.schema):
         if pa.types.is_binary(field.type):
             raise InvalidTable(f"{path}: column {field.name!r} is not UTF-8 text; save the file as UTF-8.")
@@ -97,17 +101,33 @@ def _read_csv(path: FilePath, id: str | None) -> Any:
     return table
 
 
-def _parse_csv(path: FilePath, types: dict[str, Any]) -> Any:
+def _parse_csv(path: FilePath, types: dict[str, Any], delimiter: str, point: str) -> Any:
     from pyarrow import csv
 
-    tabs = path.name.lower().endswith(".tsv")
     return csv.read_csv(
         path,
-        parse_options=csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True),
+        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=csv.ConvertOptions(
-            column_types=types, null_values=list(MISSING_WORDS), strings_can_be_null=False
+            column_types=types, null_values=list(MISSING_WORDS), strings_can_be_null=False, decimal_point=point
         ),
     )
+
+
+def _delimiter(path: FilePath) -> str:
+    """A tab in a .tsv file; elsewhere a comma, or what the header has instead of one."""
+    import pyarrow as pa
+
+    if path.name.lower().endswith(".tsv"):
+        return "\t"
+    with pa.input_stream(str(path)) as stream:
+        header = stream.read(1 << 16).partition(b"\n")[0]
+    return next((sign.decode() for sign in (b",", b";", b"\t") if sign in header), ",")
+
+
+def _text_columns(table: Any) -> int:
+    import pyarrow as pa
+
+    return sum(pa.types.is_string(field.type) for field in table.schema)
 
 
 def _read_text(cells: Any, *, whole: bool) -> Any:
