@@ -23,8 +23,8 @@ from benchmarks.tables import console
 from denots import kernels
 from denots.datasets import load
 from denots.training.config import TrainConfig
+from denots.training.examples import Examples
 from denots.training.fit import fit
-from denots.training.loader import Examples
 from denots.training.model import Model, ModelSpec, build_model
 from denots.training.run import read_problem
 

@@ -74,6 +74,14 @@ def test_the_core_does_without_training_libraries() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_loading_a_model_does_without_training_libraries() -> None:
+    code = (
+        "import sys, denots; denots.load, denots.DeNOTSRegressor, denots.DeNOTSForecaster;"
+        "heavy = {'lightning', 'torchmetrics', 'hydra', 'matplotlib'} & set(sys.modules); assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_every_public_name_exists() -> None:
     for name in denots.__all__:
         assert getattr(denots, name) is not None

@@ -13,8 +13,8 @@ from denots.backbones import BACKBONES, Backbone
 from denots.data import SeriesSet
 from denots.data.hide import hide_for_forecasting
 from denots.training.config import TrainConfig
+from denots.training.examples import Examples
 from denots.training.fit import fit
-from denots.training.loader import Examples
 from denots.training.model import Model, ModelSpec, build_model, run_model
 
 from oracles import gappy_series

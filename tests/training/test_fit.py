@@ -17,8 +17,9 @@ import torch
 from denots.data import SeriesSet
 from denots.errors import InvalidOption
 from denots.training.config import TrainConfig
+from denots.training.examples import Examples
 from denots.training.fit import CHECKPOINT, CURVE, History, fit
-from denots.training.loader import EpochSampler, Examples, class_weights
+from denots.training.loader import EpochSampler, class_weights
 from denots.training.model import Model, ModelSpec, build_model, run_model
 
 

@@ -21,7 +21,7 @@ from denots.errors import InvalidFolder, InvalidOption, InvalidSeries, SolverWar
 from denots.estimators.inputs import as_series_set, match_columns
 from denots.shapes import IntArray
 from denots.training.config import TrainConfig
-from denots.training.loader import Examples
+from denots.training.examples import Examples
 from denots.training.model import Model, ModelSpec, Output, build_model, run_model
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from denots.errors import OutOfTime
 from denots.training.config import TrainConfig
-from denots.training.loader import Examples, ExamplesModule
+from denots.training.examples import Examples
+from denots.training.loader import ExamplesModule
 from denots.training.model import Model
 from denots.training.module import TrainingModule
 from denots.training.progress import EpochBar

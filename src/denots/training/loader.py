@@ -1,31 +1,15 @@
 """Batches as selections of rows: nothing is copied until a batch is asked for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import lightning as L
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from denots.backbones import Inputs
 from denots.errors import InvalidOption
 from denots.training.config import TrainConfig
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Examples:
-    """Prepared series with their targets, and query times where the task asks at some."""
-
-    inputs: Inputs
-    target: Tensor
-    at: Tensor | None = None
-
-    def __len__(self) -> int:
-        return len(self.inputs)
-
-    def select(self, rows: Tensor) -> "Examples":
-        return Examples(self.inputs.select(rows), self.target[rows], None if self.at is None else self.at[rows])
+from denots.training.examples import Examples
 
 
 class _Rows(Dataset[Examples]):

@@ -4,7 +4,7 @@ import lightning as L
 import torch
 from torch import Tensor
 
-from denots.training.loader import Examples
+from denots.training.examples import Examples
 from denots.training.model import Model, Output
 
 

@@ -19,8 +19,8 @@ from denots.errors import InvalidFolder, InvalidOption, InvalidTarget
 from denots.readout import TASKS, Readout
 from denots.registry import lookup
 from denots.training.boosted_trees import BoostedTrees
+from denots.training.examples import Examples
 from denots.training.fit import fit
-from denots.training.loader import Examples
 from denots.training.model import Model, ModelSpec, Output, build_model, run_model
 from denots.training.record import FILE, RunRecord, Status, append_record, find_record, plain, versions
 from denots.training.spec import RunSpec
