@@ -1,5 +1,6 @@
 """Every run once: through budgets, kills and two processes at work."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from denots.experiments import EXPERIMENTS, Request
 from denots.experiments.results import Findings, Results, fingerprint
 from denots.experiments.runner import Job, make_runs, plan
 from denots.training.fit import completed_epochs
+from denots.training.loader import ExamplesModule
 from denots.training.model import Model
 from denots.training.record import read_records
 from denots.training.run import Problem
@@ -63,6 +65,17 @@ def test_two_processes_share_the_work(tmp_path: Path) -> None:
     assert [process.returncode for process in processes] == [0, 0]
     assert counted(tmp_path) == dict.fromkeys(counted(tmp_path), 1)
     assert lines(tmp_path) == told.count("recorded") == 3
+
+
+def test_the_data_of_a_run_are_let_go(tmp_path: Path) -> None:
+    jobs, _ = plan([EXPERIMENTS["memory"]], EXPERIMENTS.values(), SMOKE, Results(tmp_path))
+    gc.collect()
+    gc.disable()
+    try:
+        make_runs(jobs[:1], Results(tmp_path))
+        assert not [thing for thing in gc.get_objects() if type(thing) is ExamplesModule]
+    finally:
+        gc.enable()
 
 
 def test_a_run_of_two_experiments_is_made_once_with_the_measures_of_both(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Make the runs of experiments: side by side, within a budget, each only once."""
 
+import gc
 import os
 import shutil
 import time
@@ -179,6 +180,8 @@ def _make(job: Job, folder: Path, deadline: float | None) -> tuple[Fate, str]:
                 return "unfinished", ""
             except Exception as error:  # hours of other runs must not be lost to one
                 return "failed", str(error) if isinstance(error, DenotsError) else f"{type(error).__name__}: {error}"
+            finally:
+                gc.collect()  # Lightning leaves cycles behind that hold all data of the run
         for experiment in job.experiments:
             if not results.holds(experiment, record):
                 results.add(experiment, record)
