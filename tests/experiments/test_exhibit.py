@@ -38,6 +38,7 @@ def test_a_difference_is_marked_and_a_rounded_zero_has_no_sign() -> None:
     assert format_cell(Cell((-0.0001, 0.0)), 3) == "0.000 ± 0.000"
     assert format_cell(Cell((math.nan,)), 3) == "-"
     assert format_cell(Cell((158.938,)), 3) == "158.9"
+    assert format_cell(Cell((16.0,)), 3) == "16"
     assert format_cell(Cell((1118.0, 1120.5)), 3) == "1119 ± 2"
     assert format_cell(Cell((-4.7e14,)), 3) == "-4.7e+14"
     assert format_cell(Cell((3809088.0,), (3809088, 0.0)), 0) == "3809088 (paper 3809088)"

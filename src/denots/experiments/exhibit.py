@@ -121,7 +121,7 @@ def format_cell(cell: Cell | str, digits: int) -> str:
 
 def format_ours(cell: Cell, digits: int) -> str:
     if 10 <= abs(cell.mean) < 1e6:  # a count of evaluations needs fewer decimals than a metric
-        digits = max(0, digits - int(math.log10(abs(cell.mean))))
+        digits = 0 if cell.mean.is_integer() else max(0, digits - int(math.log10(abs(cell.mean))))
     ours = format_number(cell.mean, digits)
     if len(cell.values) > 1:
         ours += f" ± {format_number(cell.spread, digits)}"
