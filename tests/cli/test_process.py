@@ -34,9 +34,12 @@ def interrupted_fit(folder: Path, sign: signal.Signals) -> tuple[int, str]:
     """Exit code and stderr of a fit that got a signal as soon as three epochs were checkpointed."""
     (folder / "visits.csv").write_text(VISITS)
     curve = folder / ".m.fit" / "depth-1" / "curve.csv"
+    # Ignored signals are inherited, and a background job ignores this one.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*COMMAND, "fit", "visits.csv", *FIT, "--out", "m"], cwd=folder, stderr=subprocess.PIPE, text=True
     )
+    signal.signal(signal.SIGINT, before)
     patience = time.monotonic() + 120
     while not (curve.exists() and len(curve.read_text().splitlines()) > 3) and process.poll() is None:
         assert time.monotonic() < patience
