@@ -25,8 +25,9 @@ def read_table(path: str | FilePath, *, id: str | None = None) -> "pd.DataFrame"
     In text files the words "NaN", "nan", "NA", "null" and "NULL" and empty cells are
     missing where a column is otherwise numeric; in a column of text only empty cells are,
     so a class or a series may be called "NA". A .csv file may have semicolons or tabs instead
-    of commas; with semicolons, numbers may have decimal commas. A line with too few or too many fields is an
-    error. Stamps with a time zone stay text, so that a mix of zones can be noticed.
+    of commas; with semicolons, numbers may have decimal commas. A line with too few or too
+    many fields is an error. Stamps with a time zone stay text, so that a mix of zones can be
+    noticed.
 
     Args:
         id: the id column. In text files it is read as text, so that 007 stays 007; it
