@@ -57,7 +57,9 @@ class Blocks {
     constexpr std::int64_t series_a_lane = 4, most_blocks = 64;
     constexpr std::size_t most_bytes = std::size_t{64} << 20;
     const auto fitting = static_cast<std::int64_t>(std::max<std::size_t>(1, most_bytes / bytes_each));
-    const std::int64_t wanted = (series + series_a_lane * lanes - 1) / (series_a_lane * lanes);
+    // As soon as two blocks can fill their lanes there are two: one would leave a processor idle.
+    const std::int64_t wanted = std::max((series + series_a_lane * lanes - 1) / (series_a_lane * lanes),
+                                         std::min<std::int64_t>(2, series / lanes));
     const std::int64_t count = std::max<std::int64_t>(1, std::min({wanted, fitting, most_blocks}));
     std::vector<std::int64_t> order(static_cast<std::size_t>(series));
     std::iota(order.begin(), order.end(), std::int64_t{0});
