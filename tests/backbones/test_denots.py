@@ -154,6 +154,17 @@ def test_a_series_is_encoded_alike_alone_and_in_any_batch(initial: str) -> None:
         torch.testing.assert_close(alone[0], together[row], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("path", ["natural-cubic", "causal-hermite", "linear", "rectilinear"])
+def test_the_state_can_start_from_a_map_of_the_first_values(path: str) -> None:
+    series = gappy_series(lengths=(5, 9, 4), missing=0.0)
+    model = backbone(series, initial="first", path=path, time_differences=False).eval()
+    first = series.values[series.offsets[:-1]]
+    known = model.from_first(torch.from_numpy((first - series.values.mean(axis=0)) / series.values.std(axis=0)))
+    inputs = model.prepare(series)
+    at_once = model(inputs, torch.from_numpy(series.times[series.offsets[:-1]])[:, None])
+    torch.testing.assert_close(at_once.states[:, 0], known, rtol=1e-12, atol=1e-12)
+
+
 def test_time_is_scaled_by_depth_over_the_median_span() -> None:
     series = gappy_series(lengths=(5, 9, 4))
     model = backbone(series, depth=7.0)

@@ -120,7 +120,7 @@ class DeNOTS(Backbone):
         path = inputs.path
         factor, offset = self.embedding.coefficients(inputs.moments)
         drive = None
-        if not self.embedding.is_identity or self.config.holes == "zero":
+        if not self._reads_raw:
             drive = self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path)
         if at is not None:
             at = (at - inputs.start[:, None]) * (self.config.depth / self.intake.time_scale)
@@ -142,7 +142,14 @@ class DeNOTS(Backbone):
         factor, offset = self.embedding.coefficients(inputs.moments)
         return self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, inputs.path)
 
+    @property
+    def _reads_raw(self) -> bool:
+        """Whether the signal is read as it is, so that there is nothing to fold."""
+        return self.embedding.is_identity and self.config.holes == "bridge"
+
     def _fold(self, weight: Tensor, bias: Tensor, factor: Tensor, offset: Tensor, path: Path) -> InputMap:
+        if self._reads_raw:
+            return InputMap(weight, bias.expand(len(path), -1))
         if self.config.holes == "bridge":
             return fold(weight, bias, factor, offset, path.present)
         return fold_presence(weight, bias, factor, offset, len(path))
@@ -152,7 +159,7 @@ class DeNOTS(Backbone):
         h0 = path.values.new_zeros(len(path), self.state_size)
         if self.from_first is not None:
             start = self._fold(self.from_first.weight, self.from_first.bias, factor, offset, path)
-            h0 = h0 + linear_rows(path.value(path.t0), start.weight, start.bias)
+            h0 = h0 + linear_rows(path.values[path.begin], start.weight, start.bias)
         if self.from_static is not None:
             h0 = h0 + linear_rows(inputs.static, self.from_static.weight, self.from_static.bias)
         return h0
