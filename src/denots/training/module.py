@@ -1,11 +1,29 @@
 """What Lightning needs to know: the loss of a batch, the metric of a split, the optimiser."""
 
+from collections.abc import Callable
+
 import lightning as L
 import torch
 from torch import Tensor
 
 from denots.training.examples import Examples
 from denots.training.model import Model, Output
+
+
+class SerialAdam(torch.optim.Adam):
+    """Adam in one thread: PyTorch would wake its others for every small parameter, and they would then
+    spin for milliseconds on the processors that the solver of the next batch needs.
+    """
+
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:  # type: ignore[override]
+        loss = None if closure is None else closure()
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            super().step()
+        finally:
+            torch.set_num_threads(threads)
+        return loss
 
 
 class TrainingModule(L.LightningModule):
@@ -19,7 +37,7 @@ class TrainingModule(L.LightningModule):
         self.failures = 0
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.model.parameters(), lr=self.learning_rate, fused=True)
+        return SerialAdam(self.model.parameters(), lr=self.learning_rate, fused=True)
 
     def on_train_epoch_start(self) -> None:
         self.losses, self.failures = [], 0
