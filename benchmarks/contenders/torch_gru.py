@@ -27,9 +27,10 @@ class TorchGRU(TorchContender):
         lengths = torch.from_numpy(workload.series.lengths)
         self.last = lengths - 1
         self.rows = torch.arange(len(lengths))
-        self.packed = pack_padded_sequence(self.padded, lengths, batch_first=True, enforce_sorted=False)
         self.input: Tensor | PackedSequence = self.padded
-        self.input = min((self.packed, self.padded), key=self._seconds)
+        if lengths.min() < lengths.max():  # else there is no padding to save
+            packed = pack_padded_sequence(self.padded, lengths, batch_first=True, enforce_sorted=False)
+            self.input = min((packed, self.padded), key=self._seconds)
 
     def states(self) -> Tensor:
         outputs, last = self.gru(self.input)
