@@ -1,10 +1,12 @@
 """Plans: what is run, what is left out, and which records count."""
 
+from dataclasses import replace
+
 import pytest
 
 from denots.errors import InvalidOption
 from denots.experiments import EXPERIMENTS, Request
-from denots.experiments.runs import PROFILES, Plan, is_system, most_telling, profile_of
+from denots.experiments.runs import PROFILES, Plan, is_system, most_telling, profile_of, score_cell
 from denots.training.compose import compose_spec
 
 from run_records import record, spec
@@ -58,6 +60,14 @@ def test_of_each_system_only_the_largest_profile_counts() -> None:
     other = record(spec("bump", "relu", profile="smoke"), 0.2)
     assert most_telling([smoke, quick, other]) == [quick, other]
     assert most_telling([smoke, paper, quick]) == [paper]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "profile", "agrees"), [("paper", "paper", False), ("fair", "paper", None), ("paper", "quick", None)]
+)
+def test_only_full_runs_under_the_published_rules_are_held_against_the_paper(protocol, profile, agrees) -> None:
+    made = record(replace(spec("bump", "tanh", profile=profile), protocol=protocol), 0.5)
+    assert score_cell([made], (0.9, 0.01)).agrees is agrees
 
 
 def test_gru_ode_is_the_synchronous_field_at_depth_one() -> None:

@@ -171,7 +171,8 @@ def score_cell(
 ) -> Cell:
     """The metric over some runs, or other values of theirs, marked where one was not made as published."""
     reduced = any(profile_of(run.spec) != "paper" for run in runs)
-    return Cell(tuple(map(score, runs)) if values is None else values, published, assumed, reduced)
+    fair = any(run.spec.protocol == "fair" for run in runs)
+    return Cell(tuple(map(score, runs)) if values is None else values, published, assumed, reduced, fair)
 
 
 def option(record: RunRecord, name: str) -> float:
