@@ -47,6 +47,8 @@ def draw_ratios(workloads: dict[str, Any]) -> Path:
             "paper": ("paper's stack", "o", "black"),
             "torchode": ("torchode, splines once", "s", "0.35"),
             "diffrax": ("diffrax", "^", "0.6"),
+            "torchcde": ("torchcde", "D", "0.35"),
+            "gru": ("torch.nn.GRU, not an ODE", "+", "black"),
             "reference": ("reference backend", "x", "0.5"),
             "native-1": ("native, 1 thread", "|", "black"),
         }

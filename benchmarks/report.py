@@ -28,7 +28,7 @@ HEADINGS = (
     "of gradient",
     "others' share of the processor",
 )
-SUMMARY = ("paper", "torchode", "diffrax", "reference", "gru", "native-1")
+SUMMARY = ("paper", "torchode", "diffrax", "torchcde", "reference", "gru", "native-1")
 TARGET_WORKLOAD = "pendulum-10"
 TARGETS = (  # contender, what, smallest ratio to native with 2 threads
     ("paper", "gradient", 60.0),
@@ -124,7 +124,7 @@ def machine_text(solver: dict[str, Any]) -> str:
         f"Measured on {solver['started'][:10]}: {about['cpu']}, {about['cores']} cores, {about['memory_gb']} GB, "
         f"{about['system']}, kernels for {about['kernel_target']}; Python {about['python']}, {versions}; "
         f"commit {about['commit'][:12]}{about['commit'][40:]}. Multiply-add peak {peak['1']:.0f} GFLOP/s with one thread and "
-        f"{peak['2']:.0f} with two. Other programs used {min(shares):.0%} to {max(shares):.0%} of the processor meanwhile."
+        f"{peak['2']:.0f} with two. Other programs used up to {max(shares):.0%} of the processor meanwhile."
     )
 
 
