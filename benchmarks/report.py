@@ -112,8 +112,10 @@ def targets(solver: dict[str, Any]) -> str:
         if contender is not None:
             ratio = contender[what]["ratio"]
             verdict = "met" if ratio >= least else "missed"
-            rows.append([contender["label"], NAMES[what], f"{least:.0f}x", times(ratio), verdict])
-    return f"Targets, on {workload['title']}:\n\n" + table(("against", "what", "target", "measured", ""), rows)
+            before = ", ".join(times(run[name][what]) for run in workload.get("earlier", []) if name in run)
+            rows.append([contender["label"], NAMES[what], f"{least:.0f}x", times(ratio), verdict, before])
+    headings = ("against", "what", "target", "measured", "", "runs of that day that it replaced")
+    return f"Targets, on {workload['title']}:\n\n" + table(headings, rows)
 
 
 def machine_text(solver: dict[str, Any]) -> str:

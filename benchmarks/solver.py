@@ -67,11 +67,26 @@ def missing(wanted: Sequence[str]) -> list[str]:
 def store(measured: dict[str, Any]) -> None:
     """Beside the workloads that were measured earlier today; a run that is cut short keeps what it has."""
     earlier = results.read(results.file_of_today()).get("solver", {})
-    together = {**earlier.get("workloads", {}), **measured["workloads"]}
+    before = earlier.get("workloads", {})
+    together = {**before, **{name: remember(row, before.get(name)) for name, row in measured["workloads"].items()}}
     ordered = {name: together[name] for name in WORKLOADS if name in together}
     agreement = {**earlier.get("agreement", {}), **measured["agreement"]}
     where = results.store("solver", {**measured, "workloads": ordered, "agreement": agreement})
     console.print(f"stored in {where}")
+
+
+def remember(row: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
+    """The measurement with the ratios of those that it replaces: a repeat must not hide what came out before."""
+    if before is None:
+        return row
+    known = before.get("earlier", [])
+    if before.get("measured") == row["measured"]:
+        return {**row, "earlier": known}
+    ratios = {
+        name: {what: contender[what]["ratio"] for what in ("forward", "gradient")}
+        for name, contender in before["contenders"].items()
+    }
+    return {**row, "earlier": [*known, ratios]}
 
 
 def run(workloads: Sequence[str], names: Sequence[str], quick: bool, patience: float) -> Iterator[dict[str, Any]]:
@@ -126,6 +141,7 @@ def measure(
         "title": workload.title,
         "rival": rival(rows),
         "commit": machine.commit(),
+        "measured": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "series": len(workload.series),
         "median_points": float(np.median(workload.series.lengths)),
         "channels": workload.channels,

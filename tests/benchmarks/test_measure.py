@@ -1,6 +1,7 @@
 """Timing, memory and the page that is made from them."""
 
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,6 +72,17 @@ def test_the_stored_results_make_a_page_with_ratios_first() -> None:
     assert text.index("How many times as long") < text.index("How it was measured") < text.index("### ")
     for workload in results.read(file)["solver"]["workloads"].values():
         assert f"### {workload['title']}" in text
+
+
+def test_a_repeat_keeps_the_ratios_of_what_it_replaces() -> None:
+    def made(at: str, ratio: float) -> dict[str, Any]:
+        return {"measured": at, "contenders": {"paper": {"forward": {"ratio": 1.0}, "gradient": {"ratio": ratio}}}}
+
+    first = solver.remember(made("10:00", 54.0), None)
+    second = solver.remember(made("11:00", 68.0), first)
+    again = solver.remember(made("11:00", 68.0), second)  # stored once more, beside another workload
+    third = solver.remember(made("12:00", 60.0), again)
+    assert [run["paper"]["gradient"] for run in third["earlier"]] == [54.0, 68.0]
 
 
 def test_only_workloads_of_this_commit_count_as_stored(monkeypatch: pytest.MonkeyPatch) -> None:
