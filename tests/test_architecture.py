@@ -11,7 +11,7 @@ import denots
 
 SOURCE = Path(denots.__file__).parent
 LAYERS = (
-    ("errors", "shapes", "registry", "rowwise", "_native", "kernels"),
+    ("errors", "shapes", "registry", "rowwise", "_native", "kernels", "folders", "metrics", "options"),
     ("data",),
     ("datasets",),
     ("paths",),

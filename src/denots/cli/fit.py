@@ -152,7 +152,7 @@ def check_output(folder: Path) -> None:
 
 def save_model(estimator: "SeriesEstimator", fitted: FittedTable, folder: Path) -> None:
     """Write model and table options as one folder, which appears whole or not at all."""
-    from denots.data.store import written_whole
+    from denots.folders import written_whole
 
     with written_whole(folder, replaceable=_replaceable) as draft:
         estimator.save(draft)
@@ -160,8 +160,8 @@ def save_model(estimator: "SeriesEstimator", fitted: FittedTable, folder: Path) 
 
 
 def _replaceable(folder: Path) -> bool:
-    from denots.data.store import holds_only
     from denots.estimators.folder import MODEL_FILES
+    from denots.folders import holds_only
 
     return holds_only(folder, {*MODEL_FILES, FILE})
 

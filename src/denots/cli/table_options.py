@@ -141,7 +141,7 @@ def add_targets(frame: "pd.DataFrame", file: Path, options: TableOptions) -> tup
 
 def write_fitted_table(fitted: FittedTable, folder: Path) -> None:
     """Put `table.json` into a model folder that is still being written."""
-    from denots.data.store import package_version, write_manifest
+    from denots.folders import package_version, write_manifest
 
     form = "wide" if fitted.options.variable is None else "long"
     head = {"format": FORMAT, "format_version": FORMAT_VERSION, "denots_version": package_version(), "form": form}
@@ -150,7 +150,7 @@ def write_fitted_table(fitted: FittedTable, folder: Path) -> None:
 
 def read_fitted_table(folder: Path) -> FittedTable:
     """What `fit` wrote; a model that was saved from Python has no such file."""
-    from denots.data.store import read_manifest
+    from denots.folders import read_manifest
 
     if (folder / "model.json").exists() and not (folder / FILE).exists():
         raise InvalidFolder(

@@ -6,21 +6,17 @@ holds one hash of the file, checked before anything in it is read, and one of th
 
 import hashlib
 import json
-import os
-import secrets
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidFolder, InvalidSeries
+from denots.folders import file_hash, holds_only, package_version, read_manifest, write_manifest, written_whole
 
 FORMAT = "denots-series"
 FORMAT_VERSION = 1
@@ -47,7 +43,7 @@ def save_series_set(series: SeriesSet, folder: Path) -> None:
             "static_names": list(series.static_names),
             "time_unit": series.time_unit,
             "content_sha256": content_hash(series),
-            "file_sha256": _file_hash(draft / ARRAYS),
+            "file_sha256": file_hash(draft / ARRAYS),
         }
         write_manifest(draft / MANIFEST, manifest)
 
@@ -58,7 +54,7 @@ def open_series_set(folder: Path) -> SeriesSet:
     arrays = folder / ARRAYS
     if not arrays.is_file():
         raise InvalidFolder(f"{folder} has a manifest but no {ARRAYS}; the data are lost, so write or copy it again.")
-    if _file_hash(arrays) != manifest.get("file_sha256"):
+    if file_hash(arrays) != manifest.get("file_sha256"):
         raise InvalidFolder(f"{arrays} was changed or truncated after it was written; write or copy it again.")
     try:
         with np.load(arrays, allow_pickle=False) as archive:
@@ -85,66 +81,6 @@ def content_hash(series: SeriesSet) -> str:
 def stored_hash(folder: Path) -> str:
     """The content hash that the manifest names; `open_series_set` checks that the data have it."""
     return str(read_manifest(folder / MANIFEST, FORMAT, FORMAT_VERSION).get("content_sha256"))
-
-
-@contextmanager
-def written_whole(
-    folder: Path, *, replaceable: Callable[[Path], bool], existing: Literal["replace", "keep"] = "replace"
-) -> Iterator[Path]:
-    """Yield a hidden folder beside `folder` to write into; it takes that name when the block ends well.
-
-    After an error nothing is left behind and an earlier `folder` is untouched. With
-    `existing="keep"`, a folder that another process finished meanwhile stays.
-    """
-    folder = folder.resolve()
-    _check_free(folder, replaceable)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = _sibling(folder)
-    draft.mkdir()
-    try:
-        yield draft
-        _check_free(folder, replaceable)
-        try:
-            _move_in(draft, folder, existing)
-        except OSError:
-            if existing == "replace" or not _occupied(folder):
-                raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def write_manifest(file: Path, manifest: Mapping[str, Any]) -> None:
-    file.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def read_manifest(file: Path, expected: str, newest: int) -> dict[str, Any]:
-    """The manifest, once its format is `expected` and its version at most `newest`."""
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidFolder(
-            f"{file.parent} is not a {expected} folder: {file.name} cannot be read ({error})."
-        ) from error
-    except ValueError as error:
-        raise InvalidFolder(f"{file} is damaged ({error}); write or copy the folder again.") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != expected:
-        raise InvalidFolder(f"{file} does not describe a {expected} folder.")
-    found = manifest.get("format_version")
-    if not isinstance(found, int) or found < 1:
-        raise InvalidFolder(f"{file} has format_version {found!r}; expected 1 to {newest}.")
-    if found > newest:
-        raise InvalidFolder(
-            f"{file.parent} was written by denots {manifest.get('denots_version')} in format {found}; "
-            f"this version reads up to format {newest}, so upgrade denots."
-        )
-    return manifest
-
-
-def package_version() -> str:
-    try:
-        return version("denots")
-    except PackageNotFoundError:  # run from a source tree
-        return "unknown"
 
 
 def _content(series: SeriesSet) -> dict[str, Any]:
@@ -176,18 +112,8 @@ def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
 
 
-def _file_hash(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _is_series_folder(folder: Path) -> bool:
     return holds_only(folder, {MANIFEST, ARRAYS}) and _is_readable(folder / MANIFEST)
-
-
-def holds_only(folder: Path, names: set[str]) -> bool:
-    """Whether nothing but these entries would be lost with the folder."""
-    return folder.is_dir() and {entry.name for entry in folder.iterdir()} <= names
 
 
 def _is_readable(manifest: Path) -> bool:
@@ -196,35 +122,3 @@ def _is_readable(manifest: Path) -> bool:
     except InvalidFolder:
         return False
     return True
-
-
-def _occupied(folder: Path) -> bool:
-    return folder.exists() and not (folder.is_dir() and not any(folder.iterdir()))
-
-
-def _check_free(folder: Path, replaceable: Callable[[Path], bool]) -> None:
-    if _occupied(folder) and not replaceable(folder):
-        raise InvalidFolder(
-            f"{folder} exists and is not a folder that denots wrote (or holds other files too); "
-            "nothing was written. Choose another place, or remove it first."
-        )
-
-
-def _sibling(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.{secrets.token_hex(6)}")
-
-
-def _move_in(draft: Path, folder: Path, existing: Literal["replace", "keep"]) -> None:
-    if existing == "keep" and _occupied(folder):
-        return
-    if not folder.exists():
-        os.rename(draft, folder)
-        return
-    earlier = _sibling(folder)
-    os.rename(folder, earlier)
-    try:
-        os.rename(draft, folder)
-    except OSError:
-        os.rename(earlier, folder)
-        raise
-    shutil.rmtree(earlier)

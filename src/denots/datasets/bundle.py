@@ -6,17 +6,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from denots.data.series import SeriesSet
-from denots.data.store import (
-    holds_only,
-    open_series_set,
-    package_version,
-    read_manifest,
-    save_series_set,
-    stored_hash,
-    write_manifest,
-    written_whole,
-)
+from denots.data.store import open_series_set, save_series_set, stored_hash
 from denots.errors import InvalidFolder
+from denots.folders import holds_only, package_version, read_manifest, write_manifest, written_whole
 
 
 @dataclass(frozen=True, slots=True)
