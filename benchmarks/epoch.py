@@ -22,11 +22,11 @@ from benchmarks.measure import wait_for_quiet, watched
 from benchmarks.tables import console
 from denots import kernels
 from denots.datasets import load
+from denots.runs.run import read_problem
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.fit import fit
 from denots.training.model import Model, ModelSpec, build_model
-from denots.training.run import read_problem
 
 TIMED = ("problem", "solve", "pull_back")
 GOAL = 0.25  # largest share of the time outside the kernels

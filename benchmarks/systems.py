@@ -16,9 +16,9 @@ from benchmarks.measure import wait_for_quiet, watched
 from benchmarks.tables import console
 from denots.datasets import load
 from denots.experiments.runs import published_spec
-from denots.training.compose import choices
+from denots.runs.compose import choices
+from denots.runs.run import Problem, read_problem
 from denots.training.model import ModelSpec, build_model
-from denots.training.run import Problem, read_problem
 
 EPOCH, DEPTH, AGAINST, GOAL = 256, 10.0, "gru", 3.0
 UNTRAINED = {"boosted-trees", "constant", "last-value"}

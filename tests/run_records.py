@@ -4,8 +4,8 @@ from typing import Any
 
 from denots.experiments.experiment import Profile, Request
 from denots.experiments.runs import Plan
-from denots.training.record import RunRecord, versions
-from denots.training.spec import Protocol, RunSpec
+from denots.runs.record import RunRecord, versions
+from denots.runs.spec import Protocol, RunSpec
 
 
 def spec(

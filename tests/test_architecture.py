@@ -21,6 +21,7 @@ LAYERS = (
     ("readout",),
     ("training",),
     ("estimators",),
+    ("runs",),
     ("experiments",),
     ("cli",),
 )

@@ -10,11 +10,11 @@ from denots.backbones import BACKBONES, Backbone
 from denots.data import SeriesSet
 from denots.datasets import Dataset, Splits
 from denots.errors import InvalidOption
+from denots.runs.run import read_problem, run
+from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 from denots.training.config import TrainConfig
 from denots.training.fit import fit
 from denots.training.model import ModelSpec, build_model
-from denots.training.run import read_problem, run
-from denots.training.spec import BackboneSpec, DatasetSpec, RunSpec
 
 from oracles import gappy_series
 

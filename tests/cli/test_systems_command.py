@@ -2,7 +2,7 @@
 
 from cli.conftest import Run
 from denots.experiments import published
-from denots.training.compose import choices
+from denots.runs.compose import choices
 
 
 def rows(text: str) -> dict[str, list[str]]:

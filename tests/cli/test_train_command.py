@@ -8,12 +8,12 @@ import pytest
 
 from cli.conftest import Run
 from denots.datasets import DATASETS
-from denots.training.compose import choices, compose_spec
+from denots.runs.compose import choices, compose_spec
+from denots.runs.record import read_records
+from denots.runs.run import run as run_spec
+from denots.runs.spec import SYSTEMS, BackboneSpec, DatasetSpec, RunSpec
 from denots.training.config import TrainConfig
 from denots.training.model import Model, ModelSpec
-from denots.training.record import read_records
-from denots.training.run import run as run_spec
-from denots.training.spec import SYSTEMS, BackboneSpec, DatasetSpec, RunSpec
 
 TINY = ["train.max_epochs=1", "train.batches_per_epoch=1", "train.batch_size=8", "backbone.state_size=3"]
 

@@ -9,7 +9,7 @@ from scipy.stats import pearsonr, spearmanr
 from denots.experiments import EXPERIMENTS
 from denots.experiments.evaluations import correlate, smooth, swept
 from denots.experiments.exhibit import Cell, Picture, Table
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 from run_records import record, spec
 

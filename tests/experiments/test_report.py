@@ -18,7 +18,7 @@ from denots.experiments.paper_checks import CHECKS
 from denots.experiments.report import build_page
 from denots.experiments.results import Findings, Results
 from denots.experiments.trajectories import SYSTEMS
-from denots.training.record import RunRecord, versions
+from denots.runs.record import RunRecord, versions
 
 from run_records import record, spec
 

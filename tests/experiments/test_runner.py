@@ -16,11 +16,11 @@ from denots.errors import WorkerLost
 from denots.experiments import EXPERIMENTS, Request
 from denots.experiments.results import Findings, Results, fingerprint
 from denots.experiments.runner import Job, make_runs, plan
+from denots.runs.record import read_records
+from denots.runs.run import Problem
 from denots.training.fit import completed_epochs
 from denots.training.loader import ExamplesModule
 from denots.training.model import Model
-from denots.training.record import read_records
-from denots.training.run import Problem
 
 from run_records import record, spec
 

@@ -7,7 +7,7 @@ import pytest
 from denots.errors import InvalidOption
 from denots.experiments import EXPERIMENTS, Request
 from denots.experiments.runs import PROFILES, Plan, is_system, most_telling, profile_of, score_cell
-from denots.training.compose import compose_spec
+from denots.runs.compose import compose_spec
 
 from run_records import record, spec
 

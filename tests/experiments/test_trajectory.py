@@ -19,8 +19,8 @@ from denots.fields.gained import Gained
 from denots.fields.gru import SyncFeedbackGRU
 from denots.ode import solve
 from denots.paths import NaturalCubic
+from denots.runs.run import Part, Problem
 from denots.training.model import Model, ModelSpec, build_model
-from denots.training.run import Part, Problem
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from denots.data.summary import summarise
 from denots.datasets import load
-from denots.training.record import RunRecord
-from denots.training.run import run
-from denots.training.spec import BackboneSpec, DatasetSpec, RunSpec
+from denots.runs.record import RunRecord
+from denots.runs.run import run
+from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 
 TREES = BackboneSpec("boosted-trees", {"max_iter": 20})
 

@@ -169,7 +169,7 @@ def _list(request: "Request", store: "Results") -> None:
 
 def _known(text: str | None, group: str) -> tuple[str, ...] | None:
     """The names asked for, each of which `denots train` must know."""
-    from denots.training.compose import choices
+    from denots.runs.compose import choices
 
     if text is None:
         return None

@@ -30,7 +30,7 @@ def systems(
 
     from denots.experiments import Request, published
     from denots.experiments.parameters import SHAPES, built
-    from denots.training.compose import choices
+    from denots.runs.compose import choices
 
     chosen = Request(protocol=protocol).protocol  # type: ignore[arg-type]
     table = Table(box=SIMPLE_HEAD)

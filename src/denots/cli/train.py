@@ -13,7 +13,7 @@ from denots.cli.messages import complain, say, show_facts, watched
 from denots.errors import DenotsError, InvalidOption
 
 if TYPE_CHECKING:
-    from denots.training.record import RunRecord
+    from denots.runs.record import RunRecord
 
 
 def train(
@@ -39,7 +39,7 @@ def train(
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from denots.training.compose import check_overrides, register_schema
+    from denots.runs.compose import check_overrides, register_schema
 
     given = list(overrides or [])
     check_overrides(_assignments(given))
@@ -71,8 +71,8 @@ def _run(config: Any) -> None:
     """One run, in the folder that Hydra chose for it."""
     from hydra.core.hydra_config import HydraConfig
 
-    from denots.training.compose import read_spec
-    from denots.training.run import run
+    from denots.runs.compose import read_spec
+    from denots.runs.run import run
 
     spec = read_spec(config)
     chosen = HydraConfig.get().runtime
@@ -82,7 +82,7 @@ def _run(config: Any) -> None:
 
 
 def _show(record: "RunRecord", folder: Path) -> None:
-    from denots.training.record import FILE
+    from denots.runs.record import FILE
 
     metrics = {
         f"{split} {name}": "not defined" if value is None else f"{value:.4f}"

@@ -10,9 +10,9 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score_cell, system_of
+from denots.runs.record import RunRecord
+from denots.runs.run import Problem
 from denots.training.model import Model, run_model
-from denots.training.record import RunRecord
-from denots.training.run import Problem
 
 FRACTIONS = {"drop": (0.1, 0.25, 0.5, 0.7, 0.85, 0.95), "change": (0.003, 0.01, 0.03, 0.1, 0.3)}
 LABELS = {"drop": "share of dropped observations", "change": "share of changed observations"}

@@ -6,7 +6,7 @@ from denots.experiments import published
 from denots.experiments.exhibit import Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 SETTINGS = {"default": (1.0, 1e-3), "tolerance 1e-6": (1.0, 1e-6), "depth 20": (20.0, 1e-3)}
 FIELDS = ("tanh", "relu", "none", "sync", "denots")

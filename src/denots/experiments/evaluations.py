@@ -9,7 +9,7 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, TOLERANCES, Plan, option, quick_note, score, score_cell, system_of
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 SYSTEMS = ("tanh", "relu", "none", "sync", "denots")
 DATASETS = ("pendulum", "sepsis", "sine-2")

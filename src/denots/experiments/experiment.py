@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from denots.datasets import Protocol
 from denots.errors import InvalidOption
 from denots.experiments.exhibit import Exhibit
-from denots.training.record import RunRecord
-from denots.training.run import Measure
+from denots.runs.record import RunRecord
+from denots.runs.run import Measure
 
 if TYPE_CHECKING:
     from denots.experiments.results import Findings

@@ -9,9 +9,9 @@ from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import Gates, follow, gates
+from denots.runs.record import RunRecord
+from denots.runs.run import Problem
 from denots.training.model import Model
-from denots.training.record import RunRecord
-from denots.training.run import Problem
 
 SYSTEMS = ("sync", "denots")
 DEPTH = 5.0

@@ -6,7 +6,7 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 DATASETS = (*published.FORECASTING, "sine-2")
 SYSTEMS = (*published.FORECASTING["pendulum-angles"], "last-value", "boosted-trees")

@@ -11,9 +11,9 @@ from denots.experiments.runs import Plan, option, quick_note, score_cell, system
 from denots.experiments.trajectory import driven, tightened
 from denots.fields.gained import Gained
 from denots.ode.solve import solve
+from denots.runs.record import RunRecord
+from denots.runs.run import Problem
 from denots.training.model import Model
-from denots.training.record import RunRecord
-from denots.training.run import Problem
 
 DEEP = 20.0
 SETTINGS: dict[str, tuple[float, float, bool]] = {  # depth, tolerance, learn_depth

@@ -9,7 +9,7 @@ from denots.experiments.exhibit import Exhibit, Picture, Table, agreement, to_la
 from denots.experiments.experiment import Experiment, Request, Study
 from denots.experiments.results import Findings, Results, fingerprint, write_whole
 from denots.experiments.runs import PROFILES, most_telling
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 
 @dataclass(frozen=True)

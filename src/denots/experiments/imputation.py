@@ -8,7 +8,7 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, is_system, option, quick_note, score_cell
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 SYSTEMS = ("gru", "mamba2", "tempformer", "roformer", "gru-ode", "denots")
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "fair")

@@ -7,7 +7,7 @@ from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.ranks import ranks_of_cells
 from denots.experiments.runs import DEPTHS, Plan, is_system, option, quick_note, score, score_cell
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 DATASETS = ("uwgl", "pendulum", "sepsis", "insect-sound")
 DEEP = ("denots", "sync")

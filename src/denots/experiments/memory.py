@@ -12,9 +12,9 @@ from denots.experiments.runs import Plan, option, quick_note, score_cell, system
 from denots.experiments.sine_mix import DEPTH, HARDER
 from denots.experiments.trajectory import contraction, driven, follow, tightened
 from denots.ode.solve import solve
+from denots.runs.record import RunRecord
+from denots.runs.run import Problem
 from denots.training.model import Model
-from denots.training.record import RunRecord
-from denots.training.run import Problem
 
 SYSTEMS = ("sync", "denots", "none")
 SERIES = 32

@@ -6,9 +6,9 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note
+from denots.runs.record import RunRecord
+from denots.runs.run import Problem
 from denots.training.model import Model, run_model
-from denots.training.record import RunRecord
-from denots.training.run import Problem
 
 
 def on_train_and_test(model: Model, problem: Problem) -> dict[str, float]:

@@ -8,8 +8,8 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, published_spec
+from denots.runs.record import RunRecord
 from denots.training.model import Model, ModelSpec, build_model
-from denots.training.record import RunRecord
 
 # Channels and static features of the data, its task and its outputs.
 SHAPES = {

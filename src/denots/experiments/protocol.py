@@ -8,7 +8,7 @@ from denots.datasets import Protocol
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 DEPTHS = (1.0, 10.0)
 SETTINGS: dict[str, tuple[Protocol, dict[str, Any]]] = {

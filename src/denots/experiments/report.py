@@ -28,7 +28,7 @@ from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS
 from denots.experiments.results import Results, fingerprint
 from denots.experiments.runs import PROFILES, profile_of
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 PROTOCOLS: dict[Protocol, str] = {
     "paper": "As published",

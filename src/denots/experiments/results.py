@@ -13,8 +13,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from denots.errors import InvalidFolder
-from denots.training.record import RunRecord, append_line, append_record, plain, read_lines, read_records
-from denots.training.spec import RunSpec
+from denots.runs.record import RunRecord, append_line, append_record, plain, read_lines, read_records
+from denots.runs.spec import RunSpec
 
 
 @dataclass(frozen=True)

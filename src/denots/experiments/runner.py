@@ -17,9 +17,9 @@ import torch
 from denots.errors import DenotsError, OutOfTime, WorkerLost
 from denots.experiments.experiment import Experiment, Request, Study
 from denots.experiments.results import Findings, Results, fingerprint, has_measures
-from denots.training.record import versions
-from denots.training.run import Measure, run
-from denots.training.spec import RunSpec
+from denots.runs.record import versions
+from denots.runs.run import Measure, run
+from denots.runs.spec import RunSpec
 
 Fate = Literal["recorded", "known", "elsewhere", "unfinished", "failed"]
 

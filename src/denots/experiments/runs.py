@@ -10,10 +10,10 @@ from denots.errors import DenotsError, UnknownName
 from denots.experiments.exhibit import Cell
 from denots.experiments.experiment import Profile, Request
 from denots.registry import lookup
-from denots.training.compose import backbone_spec, choices, compose_config, read_spec
+from denots.runs.compose import backbone_spec, choices, compose_config, read_spec
+from denots.runs.record import RunRecord
+from denots.runs.spec import RunSpec
 from denots.training.config import TrainConfig
-from denots.training.record import RunRecord
-from denots.training.spec import RunSpec
 
 DEPTHS = (1, 2, 5, 10, 20, 30)
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)

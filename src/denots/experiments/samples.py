@@ -8,7 +8,7 @@ from denots.datasets import load
 from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import SMOKE_SIZES, Plan
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 PUBLISHED_SEED = 42
 

@@ -6,7 +6,7 @@ from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, quick_note, score_cell, system_of
-from denots.training.record import RunRecord
+from denots.runs.record import RunRecord
 
 DEPTH = 10.0
 ODES = ("tanh", "relu", "none", "sync", "denots")

@@ -9,9 +9,9 @@ from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, Plan, option, quick_note, system_of
 from denots.experiments.trajectory import tightened
+from denots.runs.record import RunRecord
+from denots.runs.run import Problem
 from denots.training.model import Model, run_model
-from denots.training.record import RunRecord
-from denots.training.run import Problem
 
 SERIES = 128
 

@@ -8,9 +8,9 @@ from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import follow
+from denots.runs.record import RunRecord
+from denots.runs.run import Problem
 from denots.training.model import Model
-from denots.training.record import RunRecord
-from denots.training.run import Problem
 
 SYSTEMS = ("relu", "tanh", "none", "sync", "denots")
 DEPTH = 20.0

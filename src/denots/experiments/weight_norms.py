@@ -6,9 +6,9 @@ from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Tab
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import driven
+from denots.runs.record import RunRecord
+from denots.runs.run import Problem
 from denots.training.model import Model
-from denots.training.record import RunRecord
-from denots.training.run import Problem
 
 SYSTEMS = ("tanh", "denots")
 QUICK_DEPTHS = (1, 5, 20)

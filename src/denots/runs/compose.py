@@ -7,8 +7,8 @@ from typing import Any, Literal, get_origin
 
 from denots.errors import InvalidOption
 from denots.registry import lookup
+from denots.runs.spec import SYSTEMS, BackboneSpec, DatasetSpec, RunSpec
 from denots.training.config import TrainConfig
-from denots.training.spec import SYSTEMS, BackboneSpec, DatasetSpec, RunSpec
 
 GROUPS = {"dataset": "data set", "backbone": "backbone", "protocol": "protocol"}
 

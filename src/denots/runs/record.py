@@ -13,7 +13,7 @@ from filelock import FileLock
 
 import denots
 from denots.errors import InvalidFolder
-from denots.training.spec import RunSpec
+from denots.runs.spec import RunSpec
 
 FILE = "record.jsonl"
 Status = Literal["ok", "some-failed", "all-failed"]

@@ -15,12 +15,12 @@ from denots.data.series import SeriesSet
 from denots.datasets import DATASETS, Dataset, DerivedRecipe, Splits, load
 from denots.datasets.imports import import_source
 from denots.errors import InvalidFolder, InvalidOption, OutOfTime, UnknownName
+from denots.runs.record import FILE, RunRecord, append_record, find_record, read_records
+from denots.runs.run import Problem, read_problem, run
+from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 from denots.training.config import TrainConfig
 from denots.training.fit import CHECKPOINT
 from denots.training.model import Model, ModelSpec, build_model, run_model
-from denots.training.record import FILE, RunRecord, append_record, find_record, read_records
-from denots.training.run import Problem, read_problem, run
-from denots.training.spec import BackboneSpec, DatasetSpec, RunSpec
 
 from published_files import gestures, write_ts
 
@@ -99,7 +99,7 @@ def test_a_continued_run_ends_as_an_uninterrupted_one(tmp_path: Path) -> None:
 
 def test_a_recorded_run_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = run(BUMP, tmp_path)
-    monkeypatch.setattr("denots.training.run.load", None)  # whoever calls it fails
+    monkeypatch.setattr("denots.runs.run.load", None)  # whoever calls it fails
     assert run(BUMP, tmp_path) == record
 
 
@@ -230,7 +230,7 @@ def test_the_protocol_of_a_run_decides_the_gaps_of_its_data(tmp_path: Path, monk
         seen.append(int(np.isnan(dataset.splits.train.values).sum()))
         return read_problem(dataset)
 
-    monkeypatch.setattr("denots.training.run.read_problem", watched)
+    monkeypatch.setattr("denots.runs.run.read_problem", watched)
     for protocol in ("fair", "paper"):
         record = run(RunSpec(DatasetSpec("uwgl"), SMALL, SHORT, protocol=protocol))
         assert record.spec.protocol == protocol

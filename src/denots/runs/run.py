@@ -18,12 +18,12 @@ from denots.datasets import Dataset, load
 from denots.errors import InvalidFolder, InvalidOption, InvalidTarget
 from denots.readout import TASKS, Readout
 from denots.registry import lookup
+from denots.runs.record import FILE, RunRecord, Status, append_record, find_record, plain, versions
+from denots.runs.spec import RunSpec
 from denots.training.boosted_trees import BoostedTrees
 from denots.training.examples import Examples
 from denots.training.fit import fit
 from denots.training.model import Model, ModelSpec, Output, build_model, run_model
-from denots.training.record import FILE, RunRecord, Status, append_record, find_record, plain, versions
-from denots.training.spec import RunSpec
 
 SPEC = "spec.json"
 
