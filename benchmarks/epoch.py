@@ -23,10 +23,12 @@ from benchmarks.tables import console
 from denots import kernels
 from denots.datasets import load
 from denots.runs.run import read_problem
+from denots.systems import Shape, trained
+from denots.systems.trained import examples
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.fit import fit
-from denots.training.model import Model, ModelSpec, build_model
+from denots.training.model import Model
 
 TIMED = ("problem", "solve", "pull_back")
 GOAL = 0.25  # largest share of the time outside the kernels
@@ -54,12 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def prepare(problem: Any) -> tuple[Model, Examples, Examples]:
     """The model and its inputs, as every training run has them."""
-    series = problem.train.series
-    spec = ModelSpec("denots", {"depth": 10.0}, problem.task, len(series.channels), 0, problem.outputs)
-    model = build_model(spec, seed=0)
-    model.backbone.calibrate(series)
-    model.readout.calibrate(problem.train.target)
-    return model, problem.train.examples(model), problem.val.examples(model)
+    model = trained("denots", "", depth=10.0).build(problem.task, Shape.of(problem.train.series), seed=0)
+    model.backbone.calibrate(problem.train.series)
+    return model, examples(model, problem.train), examples(model, problem.val)
 
 
 def train_once(model: Model, train: Examples, val: Examples, batches: int) -> float:

@@ -17,8 +17,9 @@ from benchmarks.tables import console
 from denots.datasets import load
 from denots.experiments.runs import published_spec
 from denots.runs.compose import choices
-from denots.runs.run import Problem, read_problem
-from denots.training.model import ModelSpec, build_model
+from denots.runs.run import Trial, read_problem, system_of
+from denots.systems import Shape, Trained
+from denots.systems.trained import examples
 
 EPOCH, DEPTH, AGAINST, GOAL = 256, 10.0, "gru", 3.0
 UNTRAINED = {"boosted-trees", "constant", "last-value"}
@@ -42,17 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         console.print(f"stored in {results.store('systems', found)}")
 
 
-def epoch_seconds(system: str, problem: Problem, batches: int, repeats: int) -> dict[str, float]:
+def epoch_seconds(system: str, problem: Trial, batches: int, repeats: int) -> dict[str, float]:
     """The best of several runs with either number of threads, scaled to a whole epoch."""
-    spec = published_spec("pendulum", system, "paper").backbone
-    deep = {"depth": DEPTH} if "depth" in spec.options and system != "gru-ode" else {}
-    series = problem.train.series
-    model = build_model(
-        ModelSpec(spec.name, {**spec.options, **deep}, problem.task, len(series.channels), 0, problem.outputs), seed=0
-    )
-    model.backbone.calibrate(series)
-    model.readout.calibrate(problem.train.target)
-    train, val = problem.train.examples(model), problem.val.examples(model)
+    chosen = system_of(published_spec("pendulum", system, "paper"))
+    assert isinstance(chosen, Trained)
+    if "depth" in chosen.options and system != "gru-ode":
+        chosen = chosen.with_options(depth=DEPTH)
+    model = chosen.build(problem.task, Shape.of(problem.train.series), seed=0)
+    model.backbone.calibrate(problem.train.series)
+    train, val = examples(model, problem.train), examples(model, problem.val)
     best = {}
     for threads in (1, 2):
         torch.set_num_threads(threads)

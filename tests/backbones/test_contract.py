@@ -15,8 +15,9 @@ from denots.data.hide import hide_for_forecasting
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.fit import fit
-from denots.training.model import Model, ModelSpec, build_model, run_model
+from denots.training.model import run_model
 
+from models import calibrated, make_model
 from oracles import gappy_series
 
 PUBLISHED = {"presence": False, "normalise": "batch"}
@@ -200,10 +201,9 @@ def test_every_task_trains_two_epochs(name: str, task: str) -> None:
     else:
         target = torch.arange(len(series)) % (2 if task == "binary" else 3)
     options = options_of(name, PUBLISHED)
-    model = build_model(ModelSpec(name, options, task, 3, 2, outputs), seed=0)
+    model = make_model(name, options, task, 3, 2, outputs, seed=0)
     before = {key: value.clone() for key, value in model.named_parameters()}
-    model.backbone.calibrate(series)
-    model.readout.calibrate(target)
+    calibrated(model, series, target, at)
     examples = Examples(model.backbone.prepare(series), target, at)
     config = TrainConfig(learning_rate=1e-2, batch_size=5, batches_per_epoch=3, max_epochs=2)
     history = fit(model, examples, examples, config)
@@ -231,7 +231,7 @@ def test_parameters_are_as_many_as_published(name: str) -> None:
     sets = [(2, 0, {}), (3, 0, {}), (1, 0, {}), (34, 5, {"inflate": 100, "layers": layers})]
     for (channels, static, extra), count in zip(sets, COUNTS[name], strict=True):
         options = options_of(name, {**published, "layers": 1, **extra})
-        model = Model(ModelSpec(name, options, "binary", channels, static, 1))
+        model = make_model(name, options, "binary", channels, static, 1)
         assert model.backbone.core_parameters == count
 
 
@@ -241,5 +241,5 @@ def test_transformers_can_be_as_large_as_denots(name: str, channels: int, extra:
     sizes = []
     for one in (name, "denots"):
         options = options_of(one, {"state_size": 32, **extra})
-        sizes.append(Model(ModelSpec(one, options, "binary", channels, 0, 1)).backbone.core_parameters)
+        sizes.append(make_model(one, options, "binary", channels, 0, 1).backbone.core_parameters)
     assert sizes[0] == pytest.approx(sizes[1], rel=0.03)

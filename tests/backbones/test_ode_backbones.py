@@ -13,9 +13,10 @@ from denots.errors import InvalidOption
 from denots.runs.run import read_problem, run
 from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 from denots.training.config import TrainConfig
+from denots.training.examples import Examples
 from denots.training.fit import fit
-from denots.training.model import ModelSpec, build_model
 
+from models import make_model
 from oracles import gappy_series
 
 SYSTEMS = ("neural-cde", "neural-rde", "latent-ode")
@@ -178,10 +179,10 @@ def test_several_classes_are_told_apart(name: str) -> None:
     times = [np.sort(rng.uniform(0, 1, 6)) for _ in range(36)]
     values = [np.sin(6 * t + k % 3) for k, t in enumerate(times)]
     one = SeriesSet.from_arrays(times, values, target=np.array(["a", "b", "c"] * 12))
-    problem = read_problem(Dataset("letters", "multiclass", Splits(one, one, one)))
-    model = build_model(ModelSpec(name, {"state_size": 8}, "multiclass", 1, 0, 3), 0)
+    problem = read_problem(Dataset("letters", "classification", Splits(one, one, one)))
+    model = make_model(name, {"state_size": 8}, "multiclass", 1, 0, 3, seed=0)
     model.backbone.calibrate(one)
-    examples = problem.train.examples(model)
+    examples = Examples(model.backbone.prepare(one), problem.train.target)
     config = TrainConfig(learning_rate=2e-2, batch_size=36, batches_per_epoch=6, max_epochs=4)
     losses = [row["loss"] for row in fit(model, examples, examples, config).rows]
     assert losses[-1] < min(0.9, losses[0])  # log(3) = 1.1 knows nothing

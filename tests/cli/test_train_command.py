@@ -13,7 +13,8 @@ from denots.runs.record import read_records
 from denots.runs.run import run as run_spec
 from denots.runs.spec import SYSTEMS, BackboneSpec, DatasetSpec, RunSpec
 from denots.training.config import TrainConfig
-from denots.training.model import Model, ModelSpec
+
+from models import make_model
 
 TINY = ["train.max_epochs=1", "train.batches_per_epoch=1", "train.batch_size=8", "backbone.state_size=3"]
 
@@ -41,7 +42,7 @@ def test_every_backbone_spells_out_all_its_options(backbone: str) -> None:
     spec = compose_spec(f"backbone={backbone}").backbone
     assert set(spec.options) == {option.name for option in fields(SYSTEMS[spec.name].Config)}
     if "state_size" in spec.options:
-        model = Model(ModelSpec(spec.name, spec.options, "binary", 2, 0, 1))
+        model = make_model(spec.name, spec.options, "binary", 2, 0, 1)
         assert model.backbone.state_size == 32
 
 
@@ -91,7 +92,7 @@ def test_the_ode_baselines_take_the_form_of_the_protocol(dataset: str) -> None:
 )
 def test_pendulum_models_have_the_published_size(backbone: str, parameters: int) -> None:
     spec = compose_spec("dataset=pendulum", f"backbone={backbone}").backbone
-    model = Model(ModelSpec(spec.name, spec.options, "regression", 2, 0, 1))
+    model = make_model(spec.name, spec.options, "regression", 2, 0, 1)
     assert model.backbone.core_parameters == parameters
 
 

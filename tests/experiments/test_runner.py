@@ -17,7 +17,7 @@ from denots.experiments import EXPERIMENTS, Request
 from denots.experiments.results import Findings, Results, fingerprint
 from denots.experiments.runner import Job, make_runs, plan
 from denots.runs.record import read_records
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.fit import completed_epochs
 from denots.training.loader import ExamplesModule
 from denots.training.model import Model
@@ -139,7 +139,7 @@ def test_a_lost_worker_is_told(tmp_path: Path) -> None:
         make_runs(jobs, Results(tmp_path), workers=2)
 
 
-def end_process(model: Model, problem: Problem) -> None:
+def end_process(model: Model, problem: Trial) -> None:
     os._exit(9)
 
 

@@ -19,8 +19,11 @@ from denots.fields.gained import Gained
 from denots.fields.gru import SyncFeedbackGRU
 from denots.ode import solve
 from denots.paths import NaturalCubic
-from denots.runs.run import Part, Problem
-from denots.training.model import Model, ModelSpec, build_model
+from denots.runs.run import Trial
+from denots.tasks import Part
+from denots.training.model import Model
+
+from models import make_model, make_task
 
 
 @pytest.fixture
@@ -32,15 +35,15 @@ def series() -> SeriesSet:
 
 
 def model_of(series: SeriesSet, field: str, **options) -> Model:
-    spec = ModelSpec("denots", {"field": field, "state_size": 5, "depth": 3.0, **options}, "regression", 2, 0, 1)
-    model = build_model(spec, seed=1)
+    chosen = {"field": field, "state_size": 5, "depth": 3.0, **options}
+    model = make_model("denots", chosen, "regression", 2, 0, 1, seed=1)
     model.backbone.calibrate(series)
     return model.eval()
 
 
-def problem_of(series: SeriesSet) -> Problem:
+def problem_of(series: SeriesSet) -> Trial:
     part = Part(series, torch.tensor(series.target)[:, None])
-    return Problem("regression", 1, part, part, part)
+    return Trial(make_task("regression"), part, part, part)
 
 
 def test_a_trajectory_starts_at_zero_and_ends_in_the_state_of_the_model(series: SeriesSet) -> None:
@@ -156,8 +159,8 @@ def test_a_nudge_is_forgotten_at_the_rate_of_the_decay(series: SeriesSet) -> Non
 
 
 def test_systems_without_a_trajectory_are_refused(series: SeriesSet) -> None:
-    model = build_model(ModelSpec("last-value", {}, "regression", 2, 0, 1), seed=0)
-    with pytest.raises(InvalidOption, match="last-value has no trajectory"):
+    model = make_model("last-value", {}, "regression", 2, 0, 1, seed=0)
+    with pytest.raises(InvalidOption, match="LastValue has no trajectory"):
         follow(model, series)
     tanh = model_of(series, "tanh")
     path = follow(tanh, series)

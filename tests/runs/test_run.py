@@ -16,12 +16,13 @@ from denots.datasets import DATASETS, Dataset, DerivedRecipe, Splits, load
 from denots.datasets.imports import import_source
 from denots.errors import InvalidFolder, InvalidOption, OutOfTime, UnknownName
 from denots.runs.record import FILE, RunRecord, append_record, find_record, read_records
-from denots.runs.run import Problem, read_problem, run
+from denots.runs.run import Trial, read_problem, run
 from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 from denots.training.config import TrainConfig
 from denots.training.fit import CHECKPOINT
-from denots.training.model import Model, ModelSpec, build_model, run_model
+from denots.training.model import Model, run_model
 
+from models import make_model
 from published_files import gestures, write_ts
 
 SHORT = TrainConfig(learning_rate=1e-2, batch_size=8, batches_per_epoch=2, max_epochs=2)
@@ -33,7 +34,7 @@ ANGLES = RunSpec(DatasetSpec("pendulum-angles", size=24), SMALL, SHORT)
 
 def restored(folder: Path, spec: RunSpec, task: str) -> Model:
     """The model of a run, built anew from the best weights in its checkpoint."""
-    model = build_model(ModelSpec("denots", spec.backbone.options, task, 1, 0, 1), seed=99)
+    model = make_model("denots", spec.backbone.options, task, 1, 0, 1, seed=99)
     states = torch.load(folder / CHECKPOINT, weights_only=True)["callbacks"]
     model.load_state_dict(next(state["best_weights"] for name, state in states.items() if name.startswith("Journal")))
     return model.eval()
@@ -69,7 +70,7 @@ def test_a_forecast_is_judged_at_the_hidden_rows(tmp_path: Path) -> None:
     model = restored(tmp_path, ANGLES, "forecast")
     hidden = hide_for_forecasting(load("pendulum-angles", size=24).splits.test)
     output = run_model(model, model.backbone.prepare(hidden.visible), torch.from_numpy(hidden.at))
-    told = model.readout.answer(output.outputs).numpy()
+    told = model.task.answer(output.outputs).numpy()
     assert record.metrics["test"]["R2"] == pytest.approx(r2_score(hidden.answers.ravel(), told.ravel()), abs=1e-5)
     assert hidden.target.shape == (len(hidden.at), 24, 2)  # 8 of 32 rows are seen
     np.testing.assert_array_equal(hidden.target[..., 1].sum(axis=1), 16)
@@ -120,13 +121,13 @@ def test_series_that_cannot_be_solved_show_in_the_status() -> None:
 def test_several_classes_have_an_output_each() -> None:
     values = [np.full(3, float(k % 3)) for k in range(9)]
     one = SeriesSet.from_arrays([np.arange(3.0)] * 9, values, target=np.array(["a", "b", "c"] * 3))
-    problem = read_problem(Dataset("letters", "multiclass", Splits(one, one.select([1, 2]), one.select([2]))))
-    assert problem.outputs == 3
+    problem = read_problem(Dataset("letters", "classification", Splits(one, one.select([1, 2]), one.select([2]))))
+    assert problem.task.outputs == 3
     assert [part.target.tolist() for part in (problem.train, problem.val, problem.test)] == [[0, 1, 2] * 3, [1, 2], [2]]
-    model = build_model(ModelSpec("denots", SMALL.options, "multiclass", 1, 0, 3), 0)
-    outputs = run_model(model, problem.train.examples(model).inputs).outputs
+    model = make_model("denots", SMALL.options, "multiclass", 1, 0, 3, seed=0)
+    outputs = run_model(model, model.backbone.prepare(problem.train.series)).outputs
     expected = accuracy_score(problem.train.target, outputs.argmax(dim=1))
-    assert float(model.readout.metric(outputs, problem.train.target)) == pytest.approx(expected)
+    assert float(model.task.metric(outputs, problem.train.target)) == pytest.approx(expected)
 
 
 class TestRecords:
@@ -203,7 +204,7 @@ def test_a_line_cut_off_by_a_crash_is_dropped_by_the_next_writer(tmp_path: Path)
 
 
 def test_measures_see_the_best_weights_and_end_in_the_record(tmp_path: Path) -> None:
-    def norm(model: Model, problem: Problem) -> float:
+    def norm(model: Model, problem: Trial) -> float:
         return float(sum(p.detach().square().sum() for p in model.parameters()))
 
     record = run(BUMP, tmp_path, measures={"norm": norm})
@@ -226,7 +227,7 @@ def test_the_protocol_of_a_run_decides_the_gaps_of_its_data(tmp_path: Path, monk
     import_source(recipe.source, [tmp_path])
     seen = []
 
-    def watched(dataset: Dataset) -> Problem:
+    def watched(dataset: Dataset) -> Trial:
         seen.append(int(np.isnan(dataset.splits.train.values).sum()))
         return read_problem(dataset)
 

@@ -20,7 +20,9 @@ from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.fit import CHECKPOINT, CURVE, History, fit
 from denots.training.loader import EpochSampler, class_weights
-from denots.training.model import Model, ModelSpec, build_model, run_model
+from denots.training.model import Model, run_model
+
+from models import calibrated, make_model
 
 
 def waves(n: int = 24) -> SeriesSet:
@@ -34,10 +36,9 @@ def waves(n: int = 24) -> SeriesSet:
 
 
 def examples(series: SeriesSet, seed: int = 0, **options) -> tuple[Model, Examples]:
-    model = build_model(ModelSpec("denots", {"state_size": 6, "depth": 2.0, **options}, "regression", 1, 0, 1), seed)
+    model = make_model("denots", {"state_size": 6, "depth": 2.0, **options}, "regression", 1, 0, 1, seed=seed)
     target = torch.from_numpy(series.target)[:, None]
-    model.backbone.calibrate(series)
-    model.readout.calibrate(target)
+    calibrated(model, series, target)
     return model, Examples(model.backbone.prepare(series), target)
 
 
@@ -56,13 +57,13 @@ def test_training_lowers_the_loss_and_keeps_the_best_epoch() -> None:
     history = fit(model, data, data, config)
     assert history.rows[-1]["loss"] < 0.7 * history.rows[0]["loss"]
     outputs = run_model(model, data.inputs).outputs
-    assert float(model.readout.metric(outputs, data.target)) == pytest.approx(history.best["val_metric"], abs=1e-5)
+    assert float(model.task.metric(outputs, data.target)) == pytest.approx(history.best["val_metric"], abs=1e-5)
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
     first, again, other = trained()[0], trained()[0], trained(seed=1)[0]
     assert all(torch.equal(first[name], again[name]) for name in first)
-    assert not torch.equal(first["readout.head.weight"], other["readout.head.weight"])
+    assert not torch.equal(first["head.weight"], other["head.weight"])
 
 
 def test_among_epochs_with_one_metric_the_lowest_validation_loss_is_best() -> None:
@@ -74,10 +75,10 @@ def test_among_epochs_with_one_metric_the_lowest_validation_loss_is_best() -> No
     assert History(rows).best["epoch"] == 1
 
 
-def test_the_validation_loss_is_that_of_the_readout() -> None:
+def test_the_validation_loss_is_that_of_the_task() -> None:
     model, data = examples(waves())
     history = fit(model, data, data, SHORT)
-    loss = model.readout.loss(run_model(model, data.inputs).outputs, data.target)
+    loss = model.task.loss(run_model(model, data.inputs).outputs, data.target)
     assert float(loss) == pytest.approx(history.best["val_loss"], rel=1e-5)
 
 
@@ -129,9 +130,8 @@ def test_a_balanced_run_cut_short_goes_on_to_the_same_weights(tmp_path: Path) ->
     target = torch.from_numpy((series.target > 3).astype(np.int64))
 
     def trained_classes(folder: Path | None, **changes) -> dict:
-        model = build_model(ModelSpec("denots", {"state_size": 6, "depth": 2.0}, "binary", 1, 0, 1), 0)
-        model.backbone.calibrate(series)
-        model.readout.calibrate(target)
+        model = make_model("denots", {"state_size": 6, "depth": 2.0}, "binary", 1, 0, 1, seed=0)
+        calibrated(model, series, target)
         data = Examples(model.backbone.prepare(series), target)
         fit(model, data, data, TrainConfig(**{**SHORT.__dict__, "balanced_sampling": True, **changes}), folder=folder)
         return model.state_dict()
@@ -140,7 +140,7 @@ def test_a_balanced_run_cut_short_goes_on_to_the_same_weights(tmp_path: Path) ->
     trained_classes(tmp_path, max_epochs=2)
     resumed = trained_classes(tmp_path)
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
-    assert not torch.equal(whole["readout.head.weight"], plain["readout.head.weight"])
+    assert not torch.equal(whole["head.weight"], plain["head.weight"])
 
 
 def test_numbers_cannot_be_balanced() -> None:

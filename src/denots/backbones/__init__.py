@@ -10,20 +10,24 @@ from denots.backbones.recurrent import GRU, RNN
 from denots.backbones.roformer import RoFormer
 from denots.backbones.tempformer import TempFormer
 from denots.backbones.trivial import Constant, LastValue
+from denots.registry import Registry
 
-BACKBONES: dict[str, type[Backbone]] = {
-    "denots": DeNOTS,
-    "neural-cde": NeuralCDE,
-    "neural-rde": NeuralRDE,
-    "latent-ode": LatentODE,
-    "rnn": RNN,
-    "gru": GRU,
-    "tempformer": TempFormer,
-    "roformer": RoFormer,
-    "mamba2": Mamba2,
-    "constant": Constant,
-    "last-value": LastValue,
-}
+BACKBONES: Registry[type[Backbone]] = Registry(
+    "backbone",
+    {
+        "denots": DeNOTS,
+        "neural-cde": NeuralCDE,
+        "neural-rde": NeuralRDE,
+        "latent-ode": LatentODE,
+        "rnn": RNN,
+        "gru": GRU,
+        "tempformer": TempFormer,
+        "roformer": RoFormer,
+        "mamba2": Mamba2,
+        "constant": Constant,
+        "last-value": LastValue,
+    },
+)
 
 __all__ = [
     "BACKBONES",

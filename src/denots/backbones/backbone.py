@@ -31,6 +31,7 @@ class Backbone(nn.Module, abc.ABC):
     """One class serves every task: states at the end of a series, or at query times."""
 
     Config: ClassVar[Any]
+    config: Any
     state_size: int
 
     @property

@@ -13,13 +13,13 @@ from denots.backbones.intake import Intake, TimeChannel
 from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.data.transforms import append_presence, fill_with_zeros
-from denots.fields import FIELDS
+from denots.errors import InvalidOption
+from denots.fields import FIELDS, AffineInputField, VectorField
 from denots.fields.gained import Gained
 from denots.ode.input_map import InputMap
 from denots.ode.solve import Backend, solve
-from denots.paths import PATHS
+from denots.paths import PATHS, Interpolation
 from denots.paths.path import Path
-from denots.registry import lookup
 from denots.rowwise import linear_rows
 
 
@@ -42,8 +42,8 @@ class DeNOTSConfig:
     state_size: int = 32
     depth: float = 10.0
     learn_depth: bool = False
-    field: str = "anti"
-    path: str = "natural-cubic"
+    field: str | type[VectorField] = "anti"
+    path: str | type[Interpolation] = "natural-cubic"
     tolerance: float = 1e-3
     normalise: Literal["fixed", "batch"] = "fixed"
     inflate: int = 1
@@ -82,13 +82,13 @@ class DeNOTS(Backbone):
     def __init__(self, config: DeNOTSConfig, channels: int, static_size: int = 0) -> None:
         super().__init__()
         check_options(config)
-        lookup(PATHS, config.path, "path")
+        PATHS.resolve(config.path)
         self.config, self.state_size = config, config.state_size
         time: TimeChannel = "differences" if config.time_differences else "none"
         self.intake = Intake(channels, static_size, time=time, presence=config.presence)
         read = self.intake.read
         self.embedding = ChannelEmbedding(read, config.inflate, config.normalise == "batch")
-        self.field = lookup(FIELDS, config.field, "field")(read * config.inflate, config.state_size)
+        self.field = FIELDS.resolve(config.field)(read * config.inflate, config.state_size)
         self.gain = nn.Parameter(torch.ones(())) if config.learn_depth else None
         self.from_first = nn.Linear(read * config.inflate, config.state_size) if config.initial == "first" else None
         self.from_static = nn.Linear(static_size, config.state_size) if static_size else None
@@ -102,9 +102,9 @@ class DeNOTS(Backbone):
 
     def prepare(self, series: SeriesSet) -> DrivenInputs:
         observed = self.intake.observations(series)
-        dtype = self.field.weight_ih.dtype
+        dtype = next((weight.dtype for weight in self.field.parameters()), torch.get_default_dtype())
         signal = observed if self.config.holes == "bridge" else fill_with_zeros(append_presence(observed))
-        path = lookup(PATHS, self.config.path, "path").fit(signal, dtype)
+        path = PATHS.resolve(self.config.path).fit(signal, dtype)
         if self.config.initial == "first":
             path = replace(path, t0=path.times[path.begin])
         return DrivenInputs(
@@ -119,9 +119,7 @@ class DeNOTS(Backbone):
             raise TypeError(f"DeNOTS reads what its own prepare() returns, not {type(inputs).__name__}.")
         path = inputs.path
         factor, offset = self.embedding.coefficients(inputs.moments)
-        drive = None
-        if not self._reads_raw:
-            drive = self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path)
+        drive = None if self._reads_raw else self._drive(factor, offset, path)
         if at is not None:
             at = (at - inputs.start[:, None]) * (self.config.depth / self.intake.time_scale)
         solution = solve(
@@ -140,12 +138,20 @@ class DeNOTS(Backbone):
     def drive(self, inputs: DrivenInputs) -> InputMap:
         """How the field of the model, not in training, meets the raw signal of each series."""
         factor, offset = self.embedding.coefficients(inputs.moments)
-        return self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, inputs.path)
+        return self._drive(factor, offset, inputs.path)
 
     @property
     def _reads_raw(self) -> bool:
         """Whether the signal is read as it is, so that there is nothing to fold."""
         return self.embedding.is_identity and self.config.holes == "bridge"
+
+    def _drive(self, factor: Tensor, offset: Tensor, path: Path) -> InputMap:
+        if not isinstance(self.field, AffineInputField):
+            raise InvalidOption(
+                f"field {type(self.field).__name__} has no input map weight_ih, bias_ih, so no embedding can be folded into it; "
+                "make it an AffineInputField, or leave normalise, inflate and holes at their defaults."
+            )
+        return self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path)
 
     def _fold(self, weight: Tensor, bias: Tensor, factor: Tensor, offset: Tensor, path: Path) -> InputMap:
         if self._reads_raw:

@@ -40,7 +40,7 @@ class DiscreteBackbone(Backbone):
     def __init__(self, config: DiscreteConfig, channels: int, static_size: int) -> None:
         super().__init__()
         check_options(config)
-        self.state_size, self.holes = config.state_size, config.holes
+        self.config, self.state_size, self.holes = config, config.state_size, config.holes
         self.intake = Intake(
             channels, static_size, time="differences" if config.time_differences else "none", presence=config.presence
         )

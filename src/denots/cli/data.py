@@ -135,7 +135,7 @@ def describe_dataset(
     """
     from denots.datasets import DATASETS, describe, sketch
 
-    recipe = lookup(DATASETS, name, "data set")
+    recipe = DATASETS.find(name)
     splits = _splits(name, size, seed, protocol)
     series = _split(splits, split)
     facts = {
@@ -195,7 +195,7 @@ def _derived(name: str) -> "DerivedRecipe":
     from denots.datasets import DATASETS
     from denots.datasets.imports import imported
 
-    return imported(lookup(DATASETS, name, "data set"))
+    return imported(DATASETS.find(name))
 
 
 def _tell_import(name: str, folder: Path) -> None:

@@ -20,7 +20,7 @@ from denots.datasets.sepsis import SEPSIS, SEPSIS_SHIFT
 from denots.datasets.sine import SINE_2, SINE_MIX, SINE_MIX_JUMP
 from denots.datasets.uea import INSECT_SOUND, UWGL
 from denots.errors import InvalidOption
-from denots.registry import lookup
+from denots.registry import Registry
 
 __all__ = [
     "DATASETS",
@@ -38,20 +38,24 @@ __all__ = [
     "sketch",
 ]
 
-DATASETS: dict[str, Recipe | DerivedRecipe] = {
-    "pendulum": PENDULUM,
-    "pendulum-small": PENDULUM_SMALL,
-    "pendulum-angles": PENDULUM_ANGLES,
-    "pendulum-angles-regular": PENDULUM_ANGLES_REGULAR,
-    "sine-2": SINE_2,
-    "bump": BUMP,
-    "sine-mix": SINE_MIX,
-    "sine-mix-jump": SINE_MIX_JUMP,
-    "uwgl": UWGL,
-    "insect-sound": INSECT_SOUND,
-    "sepsis": SEPSIS,
-    "sepsis-shift": SEPSIS_SHIFT,
-}
+DATASETS: Registry[Recipe | DerivedRecipe] = Registry(
+    "data set",
+    {
+        "pendulum": PENDULUM,
+        "pendulum-small": PENDULUM_SMALL,
+        "pendulum-angles": PENDULUM_ANGLES,
+        "pendulum-angles-regular": PENDULUM_ANGLES_REGULAR,
+        "sine-2": SINE_2,
+        "bump": BUMP,
+        "sine-mix": SINE_MIX,
+        "sine-mix-jump": SINE_MIX_JUMP,
+        "uwgl": UWGL,
+        "insect-sound": INSECT_SOUND,
+        "sepsis": SEPSIS,
+        "sepsis-shift": SEPSIS_SHIFT,
+    },
+    group="denots.datasets",
+)
 
 
 def load(name: str, *, seed: int = 0, size: int | Sequence[int] | None = None, protocol: Protocol = "fair") -> Dataset:
@@ -86,5 +90,5 @@ def build(
 def _recipe(name: str, protocol: Protocol) -> Recipe:
     if protocol not in get_args(Protocol):
         raise InvalidOption(f"protocol is one of {', '.join(get_args(Protocol))}; got {protocol!r}.")
-    recipe = lookup(DATASETS, name, "data set")
+    recipe = DATASETS.find(name)
     return bind(recipe, protocol) if isinstance(recipe, DerivedRecipe) else recipe

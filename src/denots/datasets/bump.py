@@ -40,7 +40,7 @@ def bump(distance: FloatArray) -> FloatArray:
 
 BUMP = Recipe(
     name="bump",
-    task="binary",
+    task="classification",
     metric="auroc",
     description="Detect a narrow bump in a flat signal",
     sizes=SIZES,

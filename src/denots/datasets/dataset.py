@@ -13,7 +13,6 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.shapes import FloatArray
 
-Task = Literal["regression", "binary", "multiclass", "forecast"]
 Metric = Literal["r2", "auroc", "accuracy"]
 Protocol = Literal["paper", "fair"]
 Parts = Mapping[str, SeriesSet]
@@ -45,7 +44,7 @@ class Dataset:
     """A data set ready for training: its task and its three splits."""
 
     name: str
-    task: Task
+    task: str  # a name among the tasks
     splits: Splits
 
 
@@ -59,7 +58,7 @@ class Recipe:
     """
 
     name: str
-    task: Task
+    task: str  # a name among the tasks
     metric: Metric
     description: str
     sizes: SplitSizes
@@ -107,7 +106,7 @@ class DerivedRecipe:
     """
 
     name: str
-    task: Task
+    task: str  # a name among the tasks
     metric: Metric
     description: str
     sizes: SplitSizes

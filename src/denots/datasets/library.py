@@ -3,15 +3,16 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import platformdirs
 
 from denots.datasets.bundle import Bundle
-from denots.datasets.dataset import Dataset, Recipe, Splits, SplitSizes, Task
+from denots.datasets.dataset import Dataset, Recipe, Splits, SplitSizes
 from denots.errors import InvalidFolder, InvalidOption
 
 BUNDLE = Bundle("denots-dataset", 1, "dataset.json", SplitSizes._fields)
+_RENAMED = {"binary": "classification", "multiclass": "classification"}  # in folders of earlier versions
 
 
 def home() -> Path:
@@ -48,10 +49,10 @@ def build_recipe(recipe: Recipe, *, seed: int, size: int | Sequence[int] | None,
 def open_dataset(folder: Path) -> Dataset:
     """Read a data set folder; raise InvalidFolder when any part of it changed."""
     manifest = BUNDLE.read_manifest(folder)
-    name = manifest.get("name")
-    if not isinstance(name, str) or manifest.get("task") not in get_args(Task):
+    name, task = manifest.get("name"), manifest.get("task")
+    if not isinstance(name, str) or not isinstance(task, str):
         raise InvalidFolder(f"{folder / BUNDLE.manifest} names no data set or task; it was changed.")
-    return Dataset(name, manifest["task"], Splits(**BUNDLE.open(folder)))
+    return Dataset(name, _RENAMED.get(task, task), Splits(**BUNDLE.open(folder)))
 
 
 def _write(recipe: Recipe, folder: Path, *, seed: int, sizes: SplitSizes, existing: Literal["replace", "keep"]) -> None:

@@ -179,7 +179,7 @@ CHALLENGE = Source(
 
 SEPSIS = DerivedRecipe(
     name="sepsis",
-    task="binary",
+    task="classification",
     metric="auroc",
     description="Sepsis in intensive care, from the first 72 hours",
     sizes=SplitSizes(28231, 6050, 6050),
@@ -190,7 +190,7 @@ SEPSIS = DerivedRecipe(
 
 SEPSIS_SHIFT = DerivedRecipe(
     name="sepsis-shift",
-    task="binary",
+    task="classification",
     metric="auroc",
     description="Sepsis: learn in one hospital, predict in another",
     sizes=SplitSizes(17283, 3050, 19998),

@@ -140,7 +140,7 @@ def _source(name: str, archive: str) -> Source:
 
 UWGL = DerivedRecipe(
     name="uwgl",
-    task="multiclass",
+    task="classification",
     metric="accuracy",
     description="Which of 8 gestures, from 3 accelerations with gaps",
     sizes=SplitSizes(96, 24, 320),
@@ -151,7 +151,7 @@ UWGL = DerivedRecipe(
 
 INSECT_SOUND = DerivedRecipe(
     name="insect-sound",
-    task="multiclass",
+    task="classification",
     metric="accuracy",
     description="Which of 10 insects, from the sound of its wings with gaps",
     sizes=SplitSizes(20000, 5000, 25000),

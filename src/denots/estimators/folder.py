@@ -1,141 +1,179 @@
-"""Model folders: JSON for what it is, safetensors for its weights; nothing in them is code."""
+"""Model folders: JSON for what it is, safetensors for its arrays; nothing in them is code.
 
+`manifest.json` names every file with its size and checksum, and has a checksum of its own, so that a
+folder is read whole or not at all. Files that are not in the manifest, such as a note, are left alone.
+"""
+
+import csv
 import hashlib
+import io
 import json
 import os
-import secrets
-import shutil
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors.numpy import load, save
 
+from denots.data.ranges import Ranges
+from denots.data.schema import TableSchema
 from denots.errors import DenotsError, InvalidFolder
-from denots.estimators.classifier import DeNOTSClassifier
+from denots.estimators.classifier import SeriesClassifier
+from denots.estimators.denots import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor
 from denots.estimators.estimator import SeriesEstimator
-from denots.estimators.forecaster import DeNOTSForecaster
-from denots.estimators.regressor import DeNOTSRegressor
-from denots.training.model import Model, ModelSpec
+from denots.estimators.forecaster import SeriesForecaster
+from denots.estimators.regressor import SeriesRegressor
+from denots.fields import FIELDS
+from denots.folders import expanded, file_hash, holds_only, package_version, read_json, read_manifest, written_whole
+from denots.paths import PATHS
+from denots.registry import Registry
+from denots.systems import SYSTEMS, Shape, State, System
+from denots.tasks import TASKS
 
-FORMAT, VERSION = "denots-model", 1
-MODEL_FILES = ("model.json", "weights.safetensors", "curve.csv")
+FORMAT, VERSION = "denots-model", 2
+MANIFEST, DESCRIPTION, ARRAYS, CURVE = "manifest.json", "model.json", "arrays.safetensors", "curve.csv"
+FILES = {MANIFEST, DESCRIPTION, ARRAYS, CURVE}
 ESTIMATORS: dict[str, type[SeriesEstimator]] = {
-    kind.__name__: kind for kind in (DeNOTSClassifier, DeNOTSRegressor, DeNOTSForecaster)
+    kind.__name__: kind
+    for kind in (
+        SeriesClassifier,
+        SeriesRegressor,
+        SeriesForecaster,
+        DeNOTSClassifier,
+        DeNOTSRegressor,
+        DeNOTSForecaster,
+    )
 }
+_PARTS: dict[str, Registry[Any]] = {"field": FIELDS, "path": PATHS}  # options that may be classes
+_TRANSIENT = ("random_state", "checkpoint_dir", "verbose")
+_LEARNT = ("time_unit_", "n_features_in_", "validation_score_", "validation_size_", "scores_")
+
+
+def replaceable(folder: Path) -> bool:
+    """Whether a folder holds nothing but what a model is made of."""
+    return holds_only(folder, FILES)
 
 
 def save_estimator(estimator: SeriesEstimator, folder: Path) -> None:
-    """Write to a temporary folder beside the target and rename it, so that no half model is left."""
-    if folder.exists() and any(folder.iterdir()) and not (folder / "model.json").exists():
-        raise InvalidFolder(f"{folder} exists and is not a model folder; choose another name.")
-    weights = save({name: tensor.contiguous() for name, tensor in estimator.model_.state_dict().items()})
-    description = {
-        "format": FORMAT,
-        "version": VERSION,
-        "estimator": type(estimator).__name__,
-        "params": {k: v for k, v in estimator.get_params().items() if k not in ("random_state", "checkpoint_dir")},
-        "model": asdict(estimator.model_.spec),
-        "learnt": _learnt(estimator),
-        "weights_sha256": hashlib.sha256(weights).hexdigest(),
+    """Write the folder whole; one that holds anything else than a model is refused."""
+    state = estimator.fitted_.state()
+    contents = {
+        DESCRIPTION: (json.dumps(_description(estimator, state), indent=1) + "\n").encode(),
+        ARRAYS: save(state.arrays),
     }
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = folder.with_name(f".{folder.name}-{secrets.token_hex(6)}")
-    fresh.mkdir()
-    try:
-        (fresh / "weights.safetensors").write_bytes(weights)
-        (fresh / "model.json").write_text(json.dumps(description, indent=1) + "\n")
-        history = getattr(estimator, "history_", None)
-        if history is not None:
-            history.write_csv(fresh / "curve.csv")
-        if folder.exists():
-            shutil.rmtree(folder)
-        os.replace(fresh, folder)
-    except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise
+    if estimator.fitted_.curve:
+        contents[CURVE] = _curve(estimator.fitted_.curve)
+    with written_whole(folder, replaceable=replaceable) as draft:
+        for name, content in contents.items():
+            (draft / name).write_bytes(content)
+        files = {name: {"bytes": len(it), "sha256": hashlib.sha256(it).hexdigest()} for name, it in contents.items()}
+        head = {"format": FORMAT, "format_version": VERSION, "denots_version": package_version(), "files": files}
+        (draft / MANIFEST).write_text(json.dumps({**head, "sha256": _own_hash(head)}, indent=1) + "\n")
 
 
 def load_estimator(folder: str | os.PathLike[str]) -> SeriesEstimator:
     """Read a model folder; its predictions are bit for bit those of the saved model."""
-    root = Path(folder)
-    description = _read_description(root)
+    root = expanded(Path(folder))
+    _verify(root)
+    description = read_json(root / DESCRIPTION, FORMAT)
     try:
-        weights = (root / "weights.safetensors").read_bytes()
-    except FileNotFoundError as error:
-        raise InvalidFolder(f"{root} has no weights.safetensors; the folder is incomplete, copy it again.") from error
-    if hashlib.sha256(weights).hexdigest() != description["weights_sha256"]:
-        raise InvalidFolder(
-            f"{root}: weights.safetensors is not what model.json describes; it is truncated or from another model."
-        )
-    try:
-        estimator = ESTIMATORS[description["estimator"]](**description["params"])
-        model = Model(ModelSpec(**description["model"]))
-        model.load_state_dict(load(weights))
-        for name, value in description["learnt"].items():
-            setattr(estimator, name, _from_json(name, value))
-    except (KeyError, TypeError, RuntimeError, SafetensorError, DenotsError) as error:
-        raise InvalidFolder(f"{root}: model.json does not describe a model of this package ({error}).") from error
-    model.eval()
-    estimator.model_ = model
+        return _restored(description, load((root / ARRAYS).read_bytes()), root)
+    except InvalidFolder:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SafetensorError, DenotsError) as error:
+        raise InvalidFolder(f"{root}: {DESCRIPTION} does not describe a model of this package ({error}).") from error
+
+
+def _description(estimator: SeriesEstimator, state: State) -> dict[str, Any]:
+    system = _nameable(estimator.system_)
+    params = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _TRANSIENT}
+    if "system" in params:
+        params |= {"system": system.name, "options": _spelled(params["options"] or {}) or None}
+    return {
+        "estimator": type(estimator).__name__,
+        "params": _spelled(params),
+        "system": {"name": system.name, "options": _spelled(system.options), "state": state.values},
+        "task": {"name": TASKS.name_of(type(estimator.task_)), "state": estimator.task_.state()},
+        "channels": list(estimator.channels_),
+        "static": list(estimator.static_names_),
+        "learnt": {name: getattr(estimator, name) for name in _LEARNT},
+        "schema": None if estimator.schema_ is None else estimator.schema_.as_json(),
+        "ranges": estimator.ranges_.as_json(),
+    }
+
+
+def _restored(description: dict[str, Any], arrays: dict[str, Any], root: Path) -> SeriesEstimator:
+    estimator = ESTIMATORS[description["estimator"]](**description["params"])
+    task = TASKS.find(description["task"]["name"]).restore(description["task"]["state"])
+    if not isinstance(task, estimator.task_type):
+        raise ValueError(f"{type(estimator).__name__} does not answer the task {task.name}")
+    told = description["system"]
+    system = SYSTEMS.find(told["name"]).with_options(**told["options"])
+    channels, static = _names(description["channels"]), _names(description["static"])
+    estimator.channels_, estimator.static_names_ = channels, static
+    estimator.task_, estimator.system_ = task, system
+    estimator.fitted_ = system.restore(task, Shape(len(channels), len(static)), State(told["state"], arrays))
+    for name in _LEARNT:
+        setattr(estimator, name, description["learnt"][name])
+    place = str(root / DESCRIPTION)
+    schema = description["schema"]
+    estimator.schema_ = None if schema is None else TableSchema.from_json(schema, place)
+    estimator.ranges_ = Ranges.from_json(description["ranges"], place)
     return estimator
 
 
-def _read_description(root: Path) -> dict[str, Any]:
-    try:
-        description = json.loads((root / "model.json").read_text())
-    except (FileNotFoundError, NotADirectoryError) as error:
+def _verify(root: Path) -> None:
+    """Refuse a folder of which any byte was changed or is missing, before anything in it is used."""
+    if not (root / MANIFEST).exists():
         found = (
-            "it has no model.json" if root.is_dir() else "it is a file" if root.exists() else "there is no such folder"
+            f"it has no {MANIFEST}" if root.is_dir() else "it is a file" if root.exists() else "there is no such folder"
         )
-        raise InvalidFolder(f"{root} is not a model folder: {found}.") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InvalidFolder(
-            f"{root}/model.json cannot be read ({error}); the folder is damaged, copy it again."
-        ) from error
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise InvalidFolder(f"{root}/model.json is not the description of a denots model.")
-    if description["version"] > VERSION:
-        raise InvalidFolder(
-            f"{root} was written by a newer version (format {description['version']}, this one reads {VERSION}); upgrade denots."
-        )
-    return description
-
-
-_LEARNT = (
-    "channels_",
-    "static_names_",
-    "time_unit_",
-    "n_features_in_",
-    "depth_",
-    "depth_scores_",
-    "validation_score_",
-    "validation_size_",
-    "classes_",
-    "output_ndim_",
-)
-
-
-def _learnt(estimator: SeriesEstimator) -> dict[str, Any]:
-    learnt = {}
-    for name in _LEARNT:
-        value = getattr(estimator, name, None)
-        if value is not None:
-            learnt[name] = (
-                {"dtype": value.dtype.str, "values": value.tolist()} if isinstance(value, np.ndarray) else value
+        raise InvalidFolder(f"{root} is not a model folder: {found}.")
+    manifest = read_manifest(root / MANIFEST, FORMAT, VERSION)
+    files = manifest.get("files")
+    if manifest.pop("sha256", None) != _own_hash(manifest) or not isinstance(files, dict):
+        raise InvalidFolder(f"{root / MANIFEST} was changed after it was written; copy the folder again.")
+    if not {DESCRIPTION, ARRAYS} <= set(files) <= FILES:
+        raise InvalidFolder(f"{root / MANIFEST} names {', '.join(files)}; a model has {DESCRIPTION} and {ARRAYS}.")
+    for name, facts in files.items():
+        file = root / name
+        if not file.is_file():
+            raise InvalidFolder(f"{root} has no {name}; the folder is incomplete, copy it again.")
+        if file.stat().st_size != facts["bytes"] or file_hash(file) != facts["sha256"]:
+            raise InvalidFolder(
+                f"{file} is not what {MANIFEST} describes; it is truncated, changed or from another model. Copy the folder again."
             )
-    return learnt
 
 
-def _from_json(name: str, value: Any) -> Any:
-    if name not in _LEARNT:
-        raise InvalidFolder(f"unknown entry {name!r} in model.json.")
-    if name == "classes_":
-        return np.array(value["values"], dtype=np.dtype(value["dtype"]))
-    if name in ("channels_", "static_names_"):
-        return tuple(value)
-    if name == "depth_scores_":
-        return {float(depth): score for depth, score in value.items()}
-    return value
+def _own_hash(manifest: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
+def _nameable(system: System) -> System:
+    """The system, once a loaded model could find it again."""
+    SYSTEMS.name_of(system.name)
+    if system.name not in SYSTEMS:
+        raise InvalidFolder(
+            f"system {system.name!r} is not in SYSTEMS, so a saved model could not find it again; register it first: "
+            f"SYSTEMS[{system.name!r}] = ..., or by an entry point denots.systems."
+        )
+    return system
+
+
+def _spelled(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as plain values: a class that was passed in by the name under which it is registered."""
+    return {name: _PARTS[name].name_of(value) if name in _PARTS else value for name, value in options.items()}
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError("channels and static features are lists of names")
+    return tuple(value)
+
+
+def _curve(rows: list[dict[str, float]]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()

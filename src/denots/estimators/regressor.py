@@ -3,43 +3,38 @@
 from typing import Any, Self
 
 import numpy as np
-import torch
 from sklearn.base import RegressorMixin
 
-from denots.errors import InvalidTarget
 from denots.estimators.estimator import SeriesEstimator
-from denots.estimators.inputs import as_series_set
-from denots.estimators.targets import as_numbers, read_target
+from denots.tasks import Regression
 
 
-class DeNOTSRegressor(RegressorMixin, SeriesEstimator):
-    """Predict one or several numbers for each series; options as in `SeriesEstimator`.
+class SeriesRegressor(RegressorMixin, SeriesEstimator):
+    """Predict one or several numbers for each series, by any system; arguments as in `SeriesEstimator`.
 
     Targets are standardised for training and answered in their own unit.
     """
 
+    task_type = Regression
+    task_: Regression
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from series and their numbers; `y` may be left out if X is a SeriesSet with a target."""
-        series = as_series_set(X)
-        given = read_target(series, y)
-        target = as_numbers(given)
-        flat = np.flatnonzero(np.ptp(target, axis=0) == 0)
-        if len(flat):
-            raise InvalidTarget(
-                f"the regression target is {target[0, flat[0]]} for all {len(target)} series; there is nothing to learn from a constant."
-            )
-        self.output_ndim_ = given.ndim
-        return self._train(series, torch.from_numpy(target), task="regression", outputs=target.shape[1])
+        return self._fit(self._to_learn(X, y))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Numbers [n] (or [n, outputs]); NaN for a series that cannot be solved."""
-        answers = self.model_answers(self._read(X))
-        return answers[:, 0] if self.output_ndim_ == 1 else answers
+    def predict(self, X: Any, *, strict: bool = False) -> np.ndarray:
+        """Numbers [n] (or [n, outputs]).
 
-    def model_answers(self, series: Any) -> np.ndarray:
-        return self.model_.readout.answer(self._run(series).outputs).numpy()
+        A series without an answer is named in a warning and has NaN; with `strict` it is an error.
+        """
+        answers = self._answers(X, strict=strict).values
+        return answers[:, 0] if self.task_.flat else answers
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """R2 of the predictions."""
-        series = self._read(X)
-        return float(super().score(series, read_target(series, y), sample_weight))
+        """R2 of the predictions; a series without one is given the mean of the training data."""
+        from sklearn.metrics import r2_score
+
+        series, target = self._to_judge(X, y)
+        answers = self._answers(series).values
+        told = np.where(np.isnan(answers), self.task_.scale.centre, answers)
+        return float(r2_score(target.reshape(len(target), -1), told, sample_weight=sample_weight))

@@ -11,7 +11,7 @@ from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Tab
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score_cell, system_of
 from denots.runs.record import RunRecord
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.model import Model, run_model
 
 FRACTIONS = {"drop": (0.1, 0.25, 0.5, 0.7, 0.85, 0.95), "change": (0.003, 0.01, 0.03, 0.1, 0.3)}
@@ -41,7 +41,7 @@ def _chosen(rng: np.random.Generator, series: SeriesSet, fraction: float) -> np.
     return rank < np.repeat(np.floor(fraction * series.lengths), series.lengths)
 
 
-def under_attack(model: Model, problem: Problem) -> dict[str, dict[str, list[float]]]:
+def under_attack(model: Model, problem: Trial) -> dict[str, dict[str, list[float]]]:
     """The test metric for every kind and fraction of attack, five times, over the first thousand series."""
     count = min(SERIES, len(problem.test.series))
     series, target = problem.test.series.select(np.arange(count)), problem.test.target[:count]
@@ -51,7 +51,7 @@ def under_attack(model: Model, problem: Problem) -> dict[str, dict[str, list[flo
             for seed in range(REPEATS if fraction else 1):
                 hit = attacked(series, kind, fraction, seed)
                 output = run_model(model, model.backbone.prepare(hit))
-                value = float(model.readout.metric(output.outputs, target))
+                value = float(model.task.metric(output.outputs, target))
                 found.setdefault(kind, {}).setdefault(f"{fraction:g}", []).append(value)
     return found
 

@@ -10,7 +10,7 @@ from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import Gates, follow, gates
 from denots.runs.record import RunRecord
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.model import Model
 
 SYSTEMS = ("sync", "denots")
@@ -23,13 +23,13 @@ LINES = {
 }
 
 
-def feedback_strength(model: Model, problem: Problem) -> dict[str, list[float]] | None:
+def feedback_strength(model: Model, problem: Trial) -> dict[str, list[float]] | None:
     """Mean strengths over the first test series, at shares of the elapsed time after the start; None without gates."""
-    if model.spec.options.get("field") not in ("sync", "anti"):
+    if getattr(model.backbone.config, "field", None) not in ("sync", "anti"):
         return None
     series = problem.test.series
     path = follow(model, series.select(np.arange(min(SERIES, len(series)))))
-    found = _strengths(gates(model, path), model.spec.options["field"])
+    found = _strengths(gates(model, path), model.backbone.config.field)
     return {
         "share": path.shares[1:].tolist(),
         **{name: value[:, 1:].mean(dim=0).tolist() for name, value in found.items()},

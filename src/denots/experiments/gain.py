@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from denots.backbones import DeNOTS
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
@@ -12,7 +13,7 @@ from denots.experiments.trajectory import driven, tightened
 from denots.fields.gained import Gained
 from denots.ode.solve import solve
 from denots.runs.record import RunRecord
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.model import Model
 
 DEEP = 20.0
@@ -27,13 +28,13 @@ SERIES = 8
 
 
 @torch.no_grad()
-def gain_for_depth(model: Model, problem: Problem) -> dict[str, float] | None:
+def gain_for_depth(model: Model, problem: Trial) -> dict[str, float] | None:
     """The learnt gain, and how far states at depth D are from those of D times the field at depth 1.
 
     Both are solved to 1e-8: the automatic first step knows an absolute length, so that at a loose
     tolerance the two take different steps.
     """
-    if model.spec.backbone != "denots":
+    if not isinstance(model.backbone, DeNOTS):
         return None
     part = problem.test.series
     backbone = driven(tightened(model).eval())

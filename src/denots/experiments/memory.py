@@ -13,7 +13,7 @@ from denots.experiments.sine_mix import DEPTH, HARDER
 from denots.experiments.trajectory import contraction, driven, follow, tightened
 from denots.ode.solve import solve
 from denots.runs.record import RunRecord
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.model import Model
 
 SYSTEMS = ("sync", "denots", "none")
@@ -22,13 +22,13 @@ NUDGE = 1e-3
 
 
 @torch.no_grad()
-def memory(model: Model, problem: Problem) -> dict[str, list[float]] | None:
+def memory(model: Model, problem: Trial) -> dict[str, list[float]] | None:
     """Over the second half of each series: how contracting the field is, and what is left of a nudge half-way.
 
     A logarithmic norm that is negative all along proves that any two states come closer, so that
     whatever the first half wrote is being forgotten; the nudge says how fast.
     """
-    if model.spec.options.get("field") not in ("sync", "anti", "none"):
+    if getattr(model.backbone.config, "field", None) not in ("sync", "anti", "none"):
         return None
     part = problem.test.series
     series = part.select(np.arange(min(SERIES, len(part))))

@@ -7,17 +7,17 @@ from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note
 from denots.runs.record import RunRecord
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.model import Model, run_model
 
 
-def on_train_and_test(model: Model, problem: Problem) -> dict[str, float]:
+def on_train_and_test(model: Model, problem: Trial) -> dict[str, float]:
     """R2 and mean squared error in the target's own unit."""
     found = {}
     for split, part in (("train", problem.train), ("test", problem.test)):
         output = run_model(model, model.backbone.prepare(part.series)).outputs
-        error = model.readout.answer(output) - part.target
-        found[f"{split} R2"] = float(model.readout.metric(output, part.target))
+        error = model.task.answer(output) - part.target
+        found[f"{split} R2"] = float(model.task.metric(output, part.target))
         found[f"{split} MSE"] = float(error.square().mean())
     return found
 

@@ -2,32 +2,27 @@
 
 from collections.abc import Sequence
 
-from denots.backbones import BACKBONES
 from denots.datasets import Protocol
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, published_spec
 from denots.runs.record import RunRecord
-from denots.training.model import Model, ModelSpec, build_model
+from denots.runs.run import system_of
+from denots.systems import Shape, Trained
+from denots.tasks import Regression
+from denots.tasks.scale import Scale
+from denots.training.model import Model
 
-# Channels and static features of the data, its task and its outputs.
-SHAPES = {
-    "pendulum": (2, 0, "regression", 1),
-    "uwgl": (3, 0, "multiclass", 8),
-    "insect-sound": (1, 0, "multiclass", 10),
-    "sepsis": (34, 5, "binary", 1),
-}
+SHAPES = {"pendulum": Shape(2, 0), "uwgl": Shape(3, 0), "insect-sound": Shape(1, 0), "sepsis": Shape(34, 5)}
+ANY_TASK = Regression(Scale.unit(1))  # heads are not counted
 SYSTEMS = tuple(published.PARAMETERS["pendulum"])
 
 
 def built(system: str, dataset: str, protocol: Protocol) -> Model | None:
     """The model that `denots train` would train; None for trees, which grow with the data."""
-    channels, static, task, outputs = SHAPES[dataset]
-    spec = published_spec(dataset, system, protocol).backbone
-    if spec.name not in BACKBONES:
-        return None
-    return build_model(ModelSpec(spec.name, spec.options, task, channels, static, outputs), seed=0)
+    fitted = system_of(published_spec(dataset, system, protocol))
+    return fitted.build(ANY_TASK, SHAPES[dataset], seed=0) if isinstance(fitted, Trained) else None
 
 
 def count(system: str, dataset: str) -> int | None:

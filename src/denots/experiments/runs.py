@@ -9,7 +9,6 @@ from denots.datasets import DATASETS, load
 from denots.errors import DenotsError, UnknownName
 from denots.experiments.exhibit import Cell
 from denots.experiments.experiment import Profile, Request
-from denots.registry import lookup
 from denots.runs.compose import backbone_spec, choices, compose_config, read_spec
 from denots.runs.record import RunRecord
 from denots.runs.spec import RunSpec
@@ -77,7 +76,7 @@ class Plan:
 def unavailable(dataset: str) -> str | None:
     """Why a data set cannot be had here; real ones have to be imported first."""
     try:
-        lookup(DATASETS, dataset, "data set")
+        DATASETS.find(dataset)
         if dataset in REAL:
             load(dataset, size=SMOKE_SIZE)
     except UnknownName:

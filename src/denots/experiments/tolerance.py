@@ -10,16 +10,16 @@ from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, Plan, option, quick_note, system_of
 from denots.experiments.trajectory import tightened
 from denots.runs.record import RunRecord
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.model import Model, run_model
 
 SERIES = 128
 
 
 @torch.no_grad()
-def state_accuracy(model: Model, problem: Problem) -> dict[str, float] | None:
+def state_accuracy(model: Model, problem: Trial) -> dict[str, float] | None:
     """Error of the last state against a solve in float64 to 1e-8, and the metric with either; None without kernels."""
-    if model.spec.options.get("field") not in ("anti", "sync", "none"):
+    if getattr(model.backbone.config, "field", None) not in ("anti", "sync", "none"):
         return None
     count = min(SERIES, len(problem.test.series))
     series, target = problem.test.series.select(np.arange(count)), problem.test.target[:count]
@@ -38,8 +38,8 @@ def state_accuracy(model: Model, problem: Problem) -> dict[str, float] | None:
     return {
         "median error": float(errors.median()),
         "largest error": float(errors.max()),
-        "metric": float(model.readout.metric(outputs[0], target)),
-        "metric at 1e-8": float(tight.readout.metric(outputs[1], target)),
+        "metric": float(model.task.metric(outputs[0], target)),
+        "metric at 1e-8": float(tight.task.metric(outputs[1], target)),
         "evaluations": float(calls[0]),
         "evaluations at 1e-8": float(calls[1]),
     }

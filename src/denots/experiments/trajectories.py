@@ -9,7 +9,7 @@ from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import follow
 from denots.runs.record import RunRecord
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.model import Model
 
 SYSTEMS = ("relu", "tanh", "none", "sync", "denots")
@@ -17,7 +17,7 @@ DEPTH = 20.0
 SERIES = 256
 
 
-def state_norms(model: Model, problem: Problem) -> dict[str, list[float]]:
+def state_norms(model: Model, problem: Trial) -> dict[str, list[float]]:
     """Mean and spread of the norm of the state over the first test series, at shares of the elapsed time."""
     series = problem.test.series
     path = follow(model, series.select(np.arange(min(SERIES, len(series)))))

@@ -48,7 +48,7 @@ def follow(model: Model, series: SeriesSet, points: int = POINTS) -> Trajectory:
 
 def driven(model: Model) -> DeNOTS:
     if not isinstance(model.backbone, DeNOTS):
-        raise InvalidOption(f"{model.spec.backbone} has no trajectory; only driven ODEs have one.")
+        raise InvalidOption(f"{type(model.backbone).__name__} has no trajectory; only driven ODEs have one.")
     return model.backbone
 
 

@@ -7,14 +7,14 @@ from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score_cell, system_of
 from denots.experiments.trajectory import driven
 from denots.runs.record import RunRecord
-from denots.runs.run import Problem
+from denots.runs.run import Trial
 from denots.training.model import Model
 
 SYSTEMS = ("tanh", "denots")
 QUICK_DEPTHS = (1, 5, 20)
 
 
-def weight_norms(model: Model, problem: Problem) -> dict[str, float]:
+def weight_norms(model: Model, problem: Trial) -> dict[str, float]:
     """The root of the sum of squares of all weights and biases of the field, and of each of them."""
     squares = {name: float(weight.detach().square().sum()) for name, weight in driven(model).field.named_parameters()}
     return {"all": sum(squares.values()) ** 0.5, **{name: square**0.5 for name, square in squares.items()}}

@@ -4,14 +4,18 @@ from denots.fields.cde import ControlledField
 from denots.fields.field import AffineInputField, VectorField
 from denots.fields.gru import AntiFeedbackGRU, NoFeedbackGRU, SyncFeedbackGRU
 from denots.fields.mlp import ReLUField, TanhField
+from denots.registry import Registry
 
-FIELDS: dict[str, type[AffineInputField]] = {
-    "anti": AntiFeedbackGRU,
-    "sync": SyncFeedbackGRU,
-    "none": NoFeedbackGRU,
-    "tanh": TanhField,
-    "relu": ReLUField,
-}
+FIELDS: Registry[type[VectorField]] = Registry(
+    "field",
+    {
+        "anti": AntiFeedbackGRU,
+        "sync": SyncFeedbackGRU,
+        "none": NoFeedbackGRU,
+        "tanh": TanhField,
+        "relu": ReLUField,
+    },
+)
 
 __all__ = [
     "FIELDS",

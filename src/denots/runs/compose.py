@@ -5,11 +5,14 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from importlib.resources import files
 from typing import Any, Literal, get_origin
 
+from denots.backbones import BACKBONES
 from denots.errors import InvalidOption
 from denots.registry import lookup
-from denots.runs.spec import SYSTEMS, BackboneSpec, DatasetSpec, RunSpec
+from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
+from denots.systems.trees import TreesConfig
 from denots.training.config import TrainConfig
 
+CONFIGS = {**{name: kind.Config for name, kind in BACKBONES.items()}, "trees": TreesConfig}
 GROUPS = {"dataset": "data set", "backbone": "backbone", "protocol": "protocol"}
 
 
@@ -71,8 +74,8 @@ def register_schema() -> None:
     )
     store = ConfigStore.instance()
     store.store(name="run", node=run)
-    for name, backbone in SYSTEMS.items():
-        store.store(group="options", name=name, node=schema_of(backbone.Config, name=name))
+    for name, config in CONFIGS.items():
+        store.store(group="options", name=name, node=schema_of(config, name=name))
 
 
 def choices(group: str) -> list[str]:
@@ -86,7 +89,7 @@ def check_overrides(overrides: Sequence[str]) -> None:
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
-    options = {option.name for backbone in SYSTEMS.values() for option in fields(backbone.Config)}
+    options = {option.name for config in CONFIGS.values() for option in fields(config)}
     known = {f"backbone.{name}" for name in options} | {"seed", "protocol", *GROUPS}
     known |= {f"dataset.{option.name}" for option in fields(DatasetSpec)} - {"dataset.name"}
     known |= {f"train.{option.name}" for option in fields(TrainConfig)} - {"train.seed"}
@@ -130,7 +133,7 @@ def backbone_spec(choice: str, published: Any) -> BackboneSpec:
     lookup(dict.fromkeys(choices("backbone"), True), choice, GROUPS["backbone"])
     given: Any = OmegaConf.create(files("denots.configs").joinpath("backbone", f"{choice}.yaml").read_text())
     name = given.pop("defaults")[0]["/options@_here_"]
-    schema = OmegaConf.structured(schema_of(SYSTEMS[name].Config))
+    schema = OmegaConf.structured(schema_of(CONFIGS[name]))
     config = OmegaConf.create({"published": published, "backbone": OmegaConf.merge(schema, given)})
     options: Any = OmegaConf.to_container(config.backbone, resolve=True, throw_on_missing=True)
     return BackboneSpec(name, options)

@@ -1,58 +1,41 @@
-"""A backbone and a readout, and nothing else: what is trained, saved and shipped."""
+"""A backbone and a head, and nothing else: what is trained, saved and shipped."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from jaxtyping import Float64
 from torch import Tensor, nn
 
-from denots.backbones import BACKBONES, Inputs
-from denots.errors import InvalidOption
-from denots.readout import TASKS
-from denots.registry import lookup
-
-
-@dataclass(frozen=True)
-class ModelSpec:
-    """Enough to build a model without weights; plain values only, so it can be written as JSON."""
-
-    backbone: str
-    options: dict[str, Any]
-    task: str
-    channels: int
-    static_size: int
-    outputs: int
+from denots.backbones import Backbone, Inputs
+from denots.tasks import Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Output:
+    """Raw outputs of a task for each series, NaN where it could not be encoded; field calls where it was solved."""
+
     outputs: Tensor
     ok: Tensor
-    evaluations: Tensor | None
+    evaluations: Tensor | None = None
 
 
 class Model(nn.Module):
-    def __init__(self, spec: ModelSpec) -> None:
+    """From prepared series to the outputs of a task."""
+
+    def __init__(self, backbone: Backbone, task: Task) -> None:
         super().__init__()
-        backbone = lookup(BACKBONES, spec.backbone, "backbone")
-        known = asdict(backbone.Config())
-        unknown = set(spec.options) - set(known)
-        if unknown:
-            raise InvalidOption(
-                f"backbone {spec.backbone!r} has no option {sorted(unknown)[0]!r}; known: {', '.join(known)}."
-            )
-        self.spec = spec
-        self.backbone = backbone(backbone.Config(**spec.options), spec.channels, spec.static_size)
-        self.readout = lookup(TASKS, spec.task, "task")(self.backbone.state_size, spec.outputs)
+        self.backbone, self.task = backbone, task
+        self.head = task.head(backbone.state_size)
 
     def forward(self, inputs: Inputs, at: Float64[Tensor, "B K"] | None = None) -> Output:
         """Outputs of every series; NaN, and without any gradient, for one that could not be encoded."""
         encoded = self.backbone(inputs, at)
+        states = encoded.states if self.task.asks_times else encoded.states[:, -1]
         if encoded.ok.all():
-            return Output(self.readout(encoded.states), encoded.ok, encoded.evaluations)
+            return Output(self.head(states), encoded.ok, encoded.evaluations)
         # The head must not see NaN states: their zero gradient times NaN would reach its weights.
-        answers = self.readout(encoded.states[encoded.ok])
+        answers = self.head(states[encoded.ok])
         outputs = answers.new_full((len(encoded.ok), *answers.shape[1:]), torch.nan)
         return Output(outputs.index_put((encoded.ok,), answers), encoded.ok, encoded.evaluations)
 
@@ -61,11 +44,13 @@ class Model(nn.Module):
         return sum(parameter.numel() for parameter in self.parameters())
 
 
-def build_model(spec: ModelSpec, seed: int) -> Model:
+def build_model(
+    backbone: type[Backbone], config: Any, task: Task, *, channels: int, static_size: int = 0, seed: int
+) -> Model:
     """A model whose initial weights depend on the seed alone, not on what was drawn before."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Model(spec)
+        return Model(backbone(config, channels, static_size), task)
 
 
 @torch.inference_mode()

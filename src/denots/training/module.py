@@ -50,7 +50,7 @@ class TrainingModule(L.LightningModule):
         outputs, target = output.outputs, batch.target
         if not output.ok.all():
             outputs, target = outputs[output.ok], target[output.ok]
-        loss = self.model.readout.loss(outputs, target)
+        loss = self.model.task.loss(outputs, target)
         self.losses.append(loss.detach())
         return loss
 
@@ -63,8 +63,8 @@ class TrainingModule(L.LightningModule):
         counts = [output.evaluations for output, _ in self.collected if output.evaluations is not None]
         solved = torch.cat([output.ok for output, _ in self.collected])
         self.collected = []
-        self.log("val_metric", self.model.readout.metric(outputs, target).float())
-        loss = self.model.readout.loss(outputs[solved], target[solved]) if solved.any() else torch.inf
+        self.log("val_metric", self.model.task.metric(outputs, target).float())
+        loss = self.model.task.loss(outputs[solved], target[solved]) if solved.any() else torch.inf
         self.log("val_loss", loss)
         if counts:
             self.log("evaluations", torch.cat(counts).float().mean())

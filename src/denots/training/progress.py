@@ -11,9 +11,9 @@ class EpochBar(L.Callback):
     """One line on stderr that vanishes when training ends."""
 
     def __init__(self, model: Model, max_epochs: int) -> None:
-        depth = model.spec.options.get("depth")
+        depth = getattr(model.backbone.config, "depth", None)
         self.label = "" if depth is None else f"depth {depth:g}, "
-        self.metric_name, self.max_epochs = model.readout.metric_name, max_epochs
+        self.metric_name, self.max_epochs = model.task.metric_name, max_epochs
         self.best = (float("-inf"), 0)
         self.bar = Progress(
             TextColumn("{task.description}"),

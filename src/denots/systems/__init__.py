@@ -1,0 +1,54 @@
+"""Everything that can be fitted, by name. A new system is one file and one line here, or an entry point `denots.systems`."""
+
+from typing import Any
+
+from denots.backbones import BACKBONES
+from denots.registry import Registry
+from denots.systems.system import Fitted, Problem, Shape, State, System
+from denots.systems.trained import Trained, TrainedModel
+from denots.systems.trees import Trees
+
+
+def trained(name: str, description: str, backbone: str | None = None, **options: Any) -> Trained:
+    """A system that trains a backbone, with some of its options set."""
+    kind = BACKBONES.find(backbone or name)
+    return Trained(name, kind, description, kind.Config()).with_options(**options)
+
+
+SYSTEMS: Registry[System] = Registry(
+    "system",
+    {
+        system.name: system
+        for system in (
+            trained("denots", "DeNOTS: a GRU with anti-phase negative feedback.", field="anti", initial="first"),
+            trained("sync", "A GRU with synchronous negative feedback.", "denots", field="sync", initial="first"),
+            trained("none", "A GRU without negative feedback.", "denots", field="none", initial="first"),
+            trained("tanh", "A two-layer tanh field.", "denots", field="tanh", initial="first"),
+            trained("relu", "A two-layer ReLU field.", "denots", field="relu", initial="first"),
+            trained(
+                "gru-ode",
+                "GRU-ODE: synchronous feedback, time not stretched.",
+                "denots",
+                field="sync",
+                depth=1.0,
+                initial="first",
+            ),
+            trained("neural-cde", "Neural CDE: a spline through the observations drives the state."),
+            trained("neural-rde", "Neural RDE: log-signatures of depth two over 16 windows drive the state."),
+            trained(
+                "latent-ode",
+                "Latent ODE: a GRU reads the series backwards, an ODE leads from its start to the queries.",
+            ),
+            trained("rnn", "An Elman network."),
+            trained("gru", "A gated recurrent unit."),
+            trained("tempformer", "A Transformer with temporal positions."),
+            trained("roformer", "A Transformer with rotary positions."),
+            trained("mamba2", "Selective state spaces."),
+            trained("constant", "Knows nothing: the mean of the target, or its most common class."),
+            trained("last-value", "A linear model on the latest value of each channel."),
+            Trees("trees", "Gradient-boosted trees on summary features of each series (LightGBM)."),
+        )
+    },
+)
+
+__all__ = ["SYSTEMS", "Fitted", "Problem", "Shape", "State", "System", "Trained", "TrainedModel", "trained"]

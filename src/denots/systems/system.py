@@ -1,0 +1,129 @@
+"""What a system is: something that can be fitted to any task, and then answers for series it has not seen."""
+
+import abc
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from denots.data.series import SeriesSet
+from denots.registry import lookup
+from denots.tasks import Part, Task
+from denots.training.model import Output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """A task, calibrated on the training part, and the parts that it is learnt and judged on."""
+
+    task: Task
+    train: Part
+    val: Part
+
+
+class State(NamedTuple):
+    """What a fitted system is made of: plain values that fit into JSON, and arrays."""
+
+    values: dict[str, Any]
+    arrays: dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the data look like to a model: channels and static features."""
+
+    channels: int
+    static: int
+
+    @classmethod
+    def of(cls, series: SeriesSet) -> "Shape":
+        return cls(len(series.channels), len(series.static_names))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fitted(abc.ABC):
+    """A system that has learnt.
+
+    score, loss: the metric and the loss on the validation part.
+    curve: one row an epoch, or an iteration; empty where there are none.
+    parameters: numbers that were learnt.
+    failures: how many times training gave up on a series, in the best epoch.
+    """
+
+    task: Task
+    score: float = float("nan")
+    loss: float = float("nan")
+    curve: list[dict[str, float]] = field(default_factory=list)
+    parameters: int = 0
+    seconds: float = 0.0
+    failures: int = 0
+
+    @abc.abstractmethod
+    def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
+        """Raw outputs of the task for each series, at its end or at query times; the same in any company."""
+
+    @abc.abstractmethod
+    def state(self) -> State:
+        """Everything from which `System.restore` makes the same answers, bit for bit."""
+
+
+class System(abc.ABC):
+    """A way to learn, with its options; a value that is never changed by fitting.
+
+    A subclass is a frozen dataclass.
+    """
+
+    name: str
+    description: str
+
+    @property
+    @abc.abstractmethod
+    def configs(self) -> tuple[Any, ...]:
+        """The dataclasses that hold the options; a name stands in one of them only."""
+
+    @abc.abstractmethod
+    def with_options(self, **options: Any) -> "System":
+        """The same system with some options changed; unknown names and bad values are refused."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a user may set, with its value."""
+        return {option.name: getattr(config, option.name) for config in self.configs for option in fields(config)}
+
+    @abc.abstractmethod
+    def fit(
+        self,
+        problem: Problem,
+        *,
+        seed: int,
+        folder: Path | None = None,
+        progress: bool = False,
+        deadline: float | None = None,
+    ) -> Fitted:
+        """Learn from the training part, with the validation part to choose by.
+
+        Args:
+            folder: where a system that can be interrupted keeps its checkpoint; called again with the
+                same problem, it goes on from there.
+            deadline: a time (as of `time.time()`) after which OutOfTime may be raised, the checkpoint written.
+        """
+
+    @abc.abstractmethod
+    def restore(self, task: Task, shape: Shape, state: State) -> Fitted:
+        """The fitted system whose state this is; anything odd in it raises ValueError or KeyError."""
+
+
+def check_known(options: Iterable[str], known: Iterable[str], system: str) -> None:
+    """Refuse an option that a system does not have, offering the nearest names."""
+    names = dict.fromkeys(known, True)
+    for option in options:
+        lookup(names, option, f"option of {system!r}:")
+
+
+def plain_arrays(arrays: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
+    """Tensors as arrays of their own."""
+    return {name: tensor.detach().contiguous().numpy() for name, tensor in arrays.items()}

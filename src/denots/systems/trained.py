@@ -1,0 +1,117 @@
+"""Backbones trained by gradient: a recurrent network, a Transformer, a neural ODE."""
+
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from denots.backbones import Backbone
+from denots.data.series import SeriesSet
+from denots.systems.system import Fitted, Problem, Shape, State, System, check_known, plain_arrays
+from denots.tasks import Part, Task
+from denots.training.config import TrainConfig
+from denots.training.examples import Examples
+from denots.training.model import Model, Output, build_model, run_model
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainedModel(Fitted):
+    """A backbone with its weights."""
+
+    model: Model
+
+    def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
+        return run_model(self.model, self.model.backbone.prepare(series), at)
+
+    def state(self) -> State:
+        return State({}, plain_arrays(self.model.state_dict()))
+
+
+@dataclass(frozen=True)
+class Trained(System):
+    """A backbone and how it is trained; the options of both have one name space."""
+
+    name: str
+    backbone: type[Backbone]
+    description: str
+    config: Any
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+    @property
+    def configs(self) -> tuple[Any, ...]:
+        return self.config, self.train
+
+    def with_options(self, **options: Any) -> "Trained":
+        check_known(options, self.options, self.name)
+        names = {option.name for option in fields(self.config)}
+        own = {name: value for name, value in options.items() if name in names}
+        train = {name: value for name, value in options.items() if name not in names}
+        return replace(self, config=replace(self.config, **own), train=replace(self.train, **train))
+
+    def build(self, task: Task, shape: Shape, seed: int) -> Model:
+        """The model before training; its weights depend on the seed alone."""
+        return build_model(
+            self.backbone, self.config, task, channels=shape.channels, static_size=shape.static, seed=seed
+        )
+
+    def fit(
+        self,
+        problem: Problem,
+        *,
+        seed: int,
+        folder: Path | None = None,
+        progress: bool = False,
+        deadline: float | None = None,
+    ) -> TrainedModel:
+        from denots.training.fit import fit
+
+        model = self.build(problem.task, Shape.of(problem.train.series), seed)
+        model.backbone.calibrate(problem.train.series)
+        history = fit(
+            model,
+            examples(model, problem.train),
+            examples(model, problem.val),
+            replace(self.train, seed=seed),
+            folder=folder,
+            progress=progress,
+            deadline=deadline,
+        )
+        best = history.best
+        return TrainedModel(
+            task=problem.task,
+            score=best["val_metric"],
+            loss=best["val_loss"],
+            curve=history.rows,
+            parameters=model.parameter_count,
+            seconds=history.seconds,
+            failures=int(best["failures"]),
+            model=model,
+        )
+
+    def restore(self, task: Task, shape: Shape, state: State) -> TrainedModel:
+        expected = self._expected(task, shape)
+        weights = {name: torch.from_numpy(array) for name, array in state.arrays.items()}
+        found = {name: (tensor.shape, tensor.dtype) for name, tensor in weights.items()}
+        if found != expected:
+            odd = sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name))
+            raise ValueError(f"weights do not fit the model: {', '.join(odd[:3])}")
+        model = self.build(task, shape, seed=0)
+        model.load_state_dict(weights)
+        model.eval()
+        return TrainedModel(task=task, parameters=model.parameter_count, model=model)
+
+    def _expected(self, task: Task, shape: Shape) -> dict[str, tuple[torch.Size, torch.dtype]]:
+        """Shapes and types of all weights, found without allocating any: sizes may come from a damaged folder."""
+        try:
+            with torch.device("meta"):
+                model = Model(self.backbone(self.config, shape.channels, shape.static), task)
+        except RuntimeError as error:
+            raise ValueError(f"no weights fit the model: {error}") from error
+        return {name: (tensor.shape, tensor.dtype) for name, tensor in model.state_dict().items()}
+
+
+def examples(model: Model, part: Part) -> Examples:
+    """A part as the backbone reads it."""
+    return Examples(model.backbone.prepare(part.series), part.target, part.at)

@@ -1,0 +1,180 @@
+"""Gradient-boosted trees on summary features (LightGBM): the strong baseline that knows no time series."""
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from denots.data.series import SeriesSet
+from denots.data.summary import summarise
+from denots.errors import InvalidOption
+from denots.paths import Linear
+from denots.shapes import FloatArray
+from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.tasks import Task
+from denots.training.model import Output
+
+if TYPE_CHECKING:
+    from lightgbm import Booster
+
+
+@dataclass(frozen=True)
+class TreesConfig:
+    """The settings of LightGBM that matter.
+
+    rounds: trees at most; fewer where the validation part stops improving for `patience` of them.
+    leaves: of each tree.
+    """
+
+    learning_rate: float = 0.1
+    rounds: int = 300
+    leaves: int = 31
+    patience: int = 30
+
+    def __post_init__(self) -> None:
+        for name, least in (("rounds", 1), ("leaves", 2), ("patience", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise InvalidOption(f"{name} must be a whole number of at least {least}; got {value!r}.")
+        if not isinstance(self.learning_rate, int | float) or not 0 < self.learning_rate <= 1:
+            raise InvalidOption(f"learning_rate must lie between 0 and 1; got {self.learning_rate!r}.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GrownTrees(Fitted):
+    """One forest for all classes, or one for each column of numbers."""
+
+    forests: tuple["Booster", ...]
+
+    def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
+        features = _features(series, at)
+        threads = torch.get_num_threads()
+        raw = [forest.predict(features, raw_score=True, num_threads=threads) for forest in self.forests]
+        table = torch.from_numpy(np.column_stack([np.asarray(column, dtype=np.float64) for column in raw]))
+        if at is not None:
+            table = table.reshape(*at.shape, -1)
+        return Output(table, torch.ones(len(series), dtype=torch.bool))
+
+    def state(self) -> State:
+        return State({"forests": [forest.model_to_string() for forest in self.forests]}, {})
+
+
+@dataclass(frozen=True)
+class Trees(System):
+    """Trees grown on one row of numbers a series.
+
+    A forecast has one row per question: the summary of what is visible, the time asked for, and
+    the values there by linear interpolation.
+    """
+
+    name: str
+    description: str
+    config: TreesConfig = TreesConfig()
+
+    @property
+    def configs(self) -> tuple[Any, ...]:
+        return (self.config,)
+
+    def with_options(self, **options: Any) -> "Trees":
+        check_known(options, self.options, self.name)
+        return replace(self, config=replace(self.config, **options))
+
+    def fit(
+        self,
+        problem: Problem,
+        *,
+        seed: int,
+        folder: Path | None = None,
+        progress: bool = False,
+        deadline: float | None = None,
+    ) -> GrownTrees:
+        started = time.perf_counter()
+        task, val = problem.task, problem.val
+        learnt, judged = (_features(part.series, part.at) for part in (problem.train, val))
+        if task.learns == "classes":
+            several = {"objective": "multiclass", "num_class": task.outputs}
+            objective = {"objective": "binary"} if task.outputs == 1 else several
+            forests = [self._grow(objective, learnt, problem.train.target.numpy(), judged, val.target.numpy(), seed)]
+        else:
+            columns = zip(task.table(problem.train.target).T, task.table(val.target).T, strict=True)
+            forests = [
+                self._grow(
+                    {"objective": "regression"}, learnt[_known(y)], y[_known(y)], judged[_known(v)], v[_known(v)], seed
+                )
+                for y, v in columns
+            ]
+        fitted = GrownTrees(
+            task=task,
+            parameters=sum(_leaves(forest) for forest in forests),
+            seconds=time.perf_counter() - started,
+            forests=tuple(forests),
+        )
+        answers = fitted.outputs(val.series, val.at).outputs
+        return replace(
+            fitted, score=float(task.metric(answers, val.target)), loss=float(task.loss(answers, val.target))
+        )
+
+    def restore(self, task: Task, shape: Shape, state: State) -> GrownTrees:
+        import lightgbm
+
+        texts = state.values["forests"]
+        expected = 1 if task.learns == "classes" else task.outputs
+        if not isinstance(texts, list) or len(texts) != expected or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"trees need {expected} forests as text")
+        try:
+            forests = tuple(lightgbm.Booster(model_str=text) for text in texts)
+        except lightgbm.basic.LightGBMError as error:
+            raise ValueError(f"trees cannot be read ({error})") from error
+        return GrownTrees(task=task, parameters=sum(_leaves(forest) for forest in forests), forests=forests)
+
+    def _grow(
+        self,
+        objective: dict[str, Any],
+        features: FloatArray,
+        target: FloatArray,
+        judged: FloatArray,
+        truth: FloatArray,
+        seed: int,
+    ) -> "Booster":
+        import lightgbm
+
+        settings = {
+            **objective,
+            "learning_rate": self.config.learning_rate,
+            "num_leaves": self.config.leaves,
+            "min_data_in_leaf": max(1, min(20, len(target) // 20)),
+            "seed": seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": torch.get_num_threads(),
+            "verbosity": -1,
+        }
+        train = lightgbm.Dataset(features, target)
+        stop = [lightgbm.early_stopping(self.config.patience, verbose=False)] if len(truth) else []
+        val = [train.create_valid(judged, truth)] if len(truth) else []
+        forest = lightgbm.train(settings, train, self.config.rounds, valid_sets=val, callbacks=stop)
+        # As text and back: the same forest that a saved model will have, and free of the training data.
+        return lightgbm.Booster(model_str=forest.model_to_string(num_iteration=forest.best_iteration))
+
+
+def _known(column: FloatArray) -> Any:
+    return ~np.isnan(column)
+
+
+def _leaves(forest: "Booster") -> int:
+    return sum(int(tree["num_leaves"]) for tree in forest.dump_model()["tree_info"])
+
+
+def _features(series: SeriesSet, at: Tensor | None) -> FloatArray:
+    summary = summarise(series)
+    if at is None:
+        return summary
+    path = Linear.fit(series, torch.float64)
+    values = torch.stack([path.value(column) for column in at.double().T], dim=1).numpy()
+    asked = (at - torch.from_numpy(series.start)[:, None]).numpy()[..., None]
+    repeated = np.repeat(summary[:, None], at.shape[1], axis=1)
+    return np.concatenate([repeated, asked, values], axis=2).reshape(at.numel(), -1)

@@ -1,0 +1,191 @@
+"""Tell which of two or more classes a series belongs to."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from denots.data.series import SeriesSet
+from denots.errors import InvalidTarget
+from denots.metrics import auroc
+from denots.shapes import FloatArray
+from denots.tasks.task import Part, Score, Scores, Task, known_target
+
+MOST_CLASSES = 20  # whole numbers with more distinct values are taken as a quantity
+
+
+@dataclass(frozen=True)
+class Classification(Task):
+    """Cross-entropy; area under the ROC curve for two classes (one logit), share of right answers for more.
+
+    The trivial answer is the share of each class.
+
+    labels, dtype: the classes as plain values in ascending order, and the type of their array.
+    weights: of each class in the loss.
+    """
+
+    labels: tuple[Any, ...]
+    dtype: str
+    weights: tuple[float, ...]
+    shares: tuple[float, ...]
+
+    name = "classification"
+    learns = "classes"
+
+    @classmethod
+    def suits(cls, target: npt.NDArray[Any] | None) -> str | None:
+        if target is None or target.ndim != 1:
+            return None
+        distinct = len(np.unique(target))
+        if target.dtype.kind == "b":
+            return "is true or false"
+        if target.dtype.kind not in "iuf":
+            return f"holds text, {distinct} classes"
+        if distinct == 2:
+            return "holds two different numbers"
+        if target.dtype.kind in "iu" and distinct <= MOST_CLASSES:
+            return f"holds whole numbers, only {distinct} different ones"
+        return None
+
+    @classmethod
+    def read(cls, *sets: SeriesSet) -> "Classification":
+        classes = np.unique(np.concatenate([_classes(known_target(series)) for series in sets]))
+        n = len(classes)
+        return cls(tuple(classes.tolist()), classes.dtype.str, (1.0,) * n, (1 / n,) * n)
+
+    @property
+    def classes(self) -> npt.NDArray[Any]:
+        return np.array(self.labels, dtype=np.dtype(self.dtype))
+
+    def pose(self, series: SeriesSet) -> Part:
+        target, known = _classes(known_target(series)), set(self.labels)
+        unknown = [label for label in target.tolist() if label not in known]
+        if unknown:
+            raise InvalidTarget(
+                f"the target holds the class {unknown[0]!r}, which the model does not know; "
+                f"its classes are {', '.join(map(repr, self.labels))}."
+            )
+        return Part(series, torch.from_numpy(np.searchsorted(self.classes, target).astype(np.int64)))
+
+    def check(self, part: Part) -> None:
+        if len(self.labels) < 2:
+            raise InvalidTarget(
+                f"every series has the class {self.labels[0]!r}; a classifier needs at least two classes."
+            )
+        counts = part.target.bincount(minlength=len(self.labels))
+        if counts.min() < 2:
+            rare = self.labels[int(counts.argmin())]
+            raise InvalidTarget(
+                f"class {rare!r} has one series; each class needs at least two, one to learn from and one to validate with."
+            )
+
+    def calibrated(self, train: Part) -> "Classification":
+        counts = train.target.bincount(minlength=len(self.labels)).double()
+        return replace(self, shares=tuple((counts / counts.sum()).tolist()))
+
+    def balanced(self, train: Part) -> "Classification":
+        counts = train.target.bincount(minlength=len(self.labels))
+        return replace(self, weights=tuple((len(train) / (len(counts) * counts)).tolist()))
+
+    def strata(self, part: Part) -> npt.NDArray[Any]:
+        return part.target.numpy()
+
+    @property
+    def binary(self) -> bool:
+        return len(self.labels) == 2
+
+    @property
+    def outputs(self) -> int:
+        return 1 if self.binary else len(self.labels)
+
+    @property
+    def metric_name(self) -> str:
+        return "AUROC" if self.binary else "accuracy"
+
+    def loss(self, outputs: Tensor, target: Tensor) -> Tensor:
+        weights = torch.tensor(self.weights, dtype=torch.float32).to(outputs.dtype)
+        if not self.binary:
+            return cross_entropy(outputs, target, weight=weights)
+        weight = weights[target]
+        each = binary_cross_entropy_with_logits(outputs[:, 0], target.to(outputs.dtype), reduction="none")
+        return (weight * each).sum() / weight.sum()
+
+    def metric(self, outputs: Tensor, target: Tensor) -> Tensor:
+        if not self.binary:
+            right = (outputs.argmax(dim=1) == target) & ~outputs.isnan().any(dim=1)
+            return right.double().mean()
+        # Ranks, because probabilities of confident models round to one and would count as ties.
+        ranks = outputs[:, 0].nan_to_num().unique(return_inverse=True)[1].double()
+        return auroc(ranks / ranks.max().clamp_min(1), target)
+
+    def answer(self, outputs: Tensor) -> Tensor:
+        """The probability of each class [n, classes]."""
+        if not self.binary:
+            return torch.softmax(outputs.double(), dim=1)
+        positive = torch.sigmoid(outputs.double())
+        return torch.cat([1 - positive, positive], dim=1)
+
+    def scores(self, outputs: Tensor, part: Part) -> Scores:
+        """Accuracy, AUROC for two classes, and log loss."""
+        from sklearn.metrics import log_loss, roc_auc_score
+
+        codes, answers = part.target.numpy(), self.answer(outputs).numpy()
+        trivial = np.broadcast_to(self.shares, answers.shape)
+        lost = np.isnan(answers).any(axis=1)
+        both = (np.where(lost[:, None], trivial, answers), trivial)
+        everything = np.arange(len(self.labels))
+        metrics = {"accuracy": Score(*(float((told.argmax(axis=1) == codes).mean()) for told in both))}
+        if self.binary:
+            defined = len(np.unique(codes)) == 2
+            metrics["AUROC"] = Score(
+                *(float(roc_auc_score(codes, told[:, 1])) if defined else float("nan") for told in both)
+            )
+        metrics["log loss"] = Score(*(float(log_loss(codes, told, labels=everything)) for told in both))
+        return Scores("class shares", int(lost.sum()), metrics)
+
+    def best(self, answers: FloatArray) -> npt.NDArray[Any]:
+        """The most probable class of each series; where there is no answer, an object array with None."""
+        lost = np.isnan(answers).any(axis=1)
+        best = self.classes[np.where(lost[:, None], 0.0, answers).argmax(axis=1)]
+        if lost.any():
+            best = best.astype(object)
+            best[lost] = None
+        return best
+
+    def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
+        return {"prediction": self.best(answers)} | {f"p_{name}": answers[:, k] for k, name in enumerate(self.labels)}
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "labels": list(self.labels),
+            "dtype": self.dtype,
+            "weights": list(self.weights),
+            "shares": list(self.shares),
+        }
+
+    @classmethod
+    def restore(cls, state: dict[str, Any]) -> "Classification":
+        task = cls(
+            tuple(state["labels"]),
+            str(state["dtype"]),
+            tuple(map(float, state["weights"])),
+            tuple(map(float, state["shares"])),
+        )
+        if not len(task.classes) == len(task.weights) == len(task.shares):
+            raise ValueError("labels, weights and shares of a classification differ in number")
+        return task
+
+
+def _classes(target: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The target of a classification: text, Booleans, whole numbers, or any two different numbers; one column."""
+    if target.ndim != 1:
+        raise InvalidTarget(f"classes have shape {target.shape}; expected one class for each series.")
+    if target.dtype.kind == "f" and (target != np.round(target)).any() and len(np.unique(target)) > 2:
+        raise InvalidTarget(
+            f"Unknown label type: continuous. The first target, {target[0]}, is no class; use a regressor for numbers."
+        )
+    return target

@@ -1,0 +1,117 @@
+"""Tell one or several numbers for each series."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn.functional import mse_loss
+
+from denots.data.series import SeriesSet
+from denots.errors import InvalidTarget
+from denots.metrics import r2
+from denots.shapes import FloatArray
+from denots.tasks.scale import Scale, check_magnitude
+from denots.tasks.task import Part, Score, Scores, Task, known_target
+
+
+@dataclass(frozen=True)
+class Regression(Task):
+    """Mean squared error; R2, averaged over outputs. The trivial answer is the mean.
+
+    flat: whether the target is one number a series, so that answers have no axis for outputs.
+    """
+
+    scale: Scale
+    flat: bool = True
+
+    name = "regression"
+    learns = "numbers"
+    fewest = 2  # R2 compares with the mean
+
+    @classmethod
+    def suits(cls, target: npt.NDArray[Any] | None) -> str | None:
+        if target is None or target.dtype.kind not in "iuf":
+            return None
+        if target.dtype.kind == "f":
+            return "holds decimal numbers"
+        return f"holds whole numbers, {len(np.unique(target))} different ones"
+
+    @classmethod
+    def read(cls, *sets: SeriesSet) -> "Regression":
+        target = known_target(sets[0])
+        return cls(Scale.unit(_numbers(target).shape[1]), flat=target.ndim == 1)
+
+    def pose(self, series: SeriesSet) -> Part:
+        return Part(series, torch.from_numpy(_numbers(known_target(series))))
+
+    def check(self, part: Part) -> None:
+        table = part.target.numpy()
+        constant = np.flatnonzero(np.ptp(table, axis=0) == 0)
+        if len(constant):
+            raise InvalidTarget(
+                f"the regression target is {table[0, constant[0]]} for all {len(table)} series; there is nothing to learn from a constant."
+            )
+        check_magnitude(table, "the regression target")
+
+    def calibrated(self, train: Part) -> "Regression":
+        return replace(self, scale=Scale.of(train.target))
+
+    @property
+    def outputs(self) -> int:
+        return len(self.scale.centre)
+
+    @property
+    def metric_name(self) -> str:
+        return "R2"
+
+    def loss(self, outputs: Tensor, target: Tensor) -> Tensor:
+        return mse_loss(outputs, self.scale.shrink(target, outputs.dtype))
+
+    def metric(self, outputs: Tensor, target: Tensor) -> Tensor:
+        return r2(outputs.nan_to_num(), self.scale.shrink(target, outputs.dtype))
+
+    def answer(self, outputs: Tensor) -> Tensor:
+        return self.scale.stretch(outputs)
+
+    def scores(self, outputs: Tensor, part: Part) -> Scores:
+        """R2, mean absolute and root mean squared error."""
+        from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+        target, answers = part.target.numpy(), self.answer(outputs).numpy()
+        trivial = np.broadcast_to(self.scale.centre, answers.shape)
+        lost = np.isnan(answers).any(axis=1)
+        told = np.where(lost[:, None], trivial, answers)
+        judges = {"R2": r2_score, "MAE": mean_absolute_error, "RMSE": root_mean_squared_error}
+        if len(target) < self.fewest:
+            del judges["R2"]
+        metrics = {
+            name: Score(float(judge(target, told)), float(judge(target, trivial))) for name, judge in judges.items()
+        }
+        return Scores("mean", int(lost.sum()), metrics)
+
+    def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
+        if self.flat:
+            return {"prediction": answers[:, 0]}
+        return {f"prediction_{k}": answers[:, k] for k in range(self.outputs)}
+
+    def state(self) -> dict[str, Any]:
+        return {"scale": self.scale.state(), "flat": self.flat}
+
+    @classmethod
+    def restore(cls, state: dict[str, Any]) -> "Regression":
+        return cls(Scale.restore(state["scale"]), bool(state["flat"]))
+
+    def table(self, target: Tensor) -> FloatArray:
+        return self.scale.shrink(target, torch.float64).numpy()
+
+
+def _numbers(target: npt.NDArray[Any]) -> FloatArray:
+    """The target as a table [n, outputs] of floats."""
+    if target.dtype.kind not in "fiub":
+        raise InvalidTarget(
+            f"a regression target must be numbers; the first one is {target[0].item()!r}. Use a classifier for classes."
+        )
+    return target.astype(np.float64).reshape(len(target), -1)

@@ -1,0 +1,170 @@
+"""What is asked of series: how a target is read, learnt, judged and told."""
+
+import abc
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from denots.data.series import SeriesSet
+from denots.errors import InvalidOption, InvalidTarget
+from denots.rowwise import linear_rows
+from denots.shapes import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Series as a task poses them: what is seen, what is to be told, and when it is asked for."""
+
+    series: SeriesSet
+    target: Tensor
+    at: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    def select(self, rows: IntArray) -> "Part":
+        chosen = torch.from_numpy(rows)
+        return Part(self.series.select(rows), self.target[chosen], None if self.at is None else self.at[chosen])
+
+
+class Score(NamedTuple):
+    """A metric of the model and of the trivial answer; NaN where it is not defined."""
+
+    model: float
+    baseline: float
+
+
+class Scores(NamedTuple):
+    baseline: str  # the trivial answer in words
+    failed: int  # series without an answer; they are given the trivial one
+    metrics: dict[str, Score]
+
+
+class Head(nn.Linear):
+    """A linear map of states whose result for a series does not depend on its batch."""
+
+    def forward(self, states: Float[Tensor, "*B H"]) -> Tensor:
+        return linear_rows(states, self.weight, self.bias)
+
+
+class Task(abc.ABC):
+    """One kind of question, with what was learnt of its target; a value that is never changed.
+
+    A subclass is a frozen dataclass whose fields are plain values, so that it can be written as JSON.
+    Everything that learns works on `outputs`, raw numbers whose meaning only the task knows: logits,
+    or values in units of the target's spread. Larger metrics are better.
+
+    learns: "classes" (one class number a series) or "numbers" (a column for each output; NaN is not
+        asked for). This is all that a system without a gradient has to know.
+    asks_times: whether answers are given at query times instead of once a series.
+    fewest: series that the metric needs at least.
+    """
+
+    name: ClassVar[str]
+    learns: ClassVar[Literal["classes", "numbers"]]
+    asks_times: ClassVar[bool] = False
+    needs_target: ClassVar[bool] = True
+    fewest: ClassVar[int] = 1
+
+    @classmethod
+    @abc.abstractmethod
+    def suits(cls, target: npt.NDArray[Any] | None) -> str | None:
+        """Why a target asks for this task, in words; None where it does not."""
+
+    @classmethod
+    @abc.abstractmethod
+    def read(cls, *sets: SeriesSet) -> "Task":
+        """The task that the targets of these sets ask for: what it knows of them before any training."""
+
+    @abc.abstractmethod
+    def pose(self, series: SeriesSet) -> Part:
+        """Series with known answers as questions: the target encoded, or what has to be told hidden."""
+
+    @abc.abstractmethod
+    def check(self, part: Part) -> None:
+        """Refuse what cannot be learnt: one class only, a constant, nothing to ask for."""
+
+    @abc.abstractmethod
+    def calibrated(self, train: Part) -> "Task":
+        """The same task with what is learnt before training: scale of a target, trivial answer."""
+
+    @property
+    @abc.abstractmethod
+    def outputs(self) -> int:
+        """How many raw numbers an answer is made of."""
+
+    @property
+    @abc.abstractmethod
+    def metric_name(self) -> str: ...
+
+    @abc.abstractmethod
+    def loss(self, outputs: Tensor, target: Tensor) -> Tensor: ...
+
+    @abc.abstractmethod
+    def metric(self, outputs: Tensor, target: Tensor) -> Tensor:
+        """The metric over a whole split; outputs of failed series are NaN and count as wrong."""
+
+    @abc.abstractmethod
+    def answer(self, outputs: Tensor) -> Tensor:
+        """What a user asked for: probabilities, or values in the target's own unit."""
+
+    @abc.abstractmethod
+    def scores(self, outputs: Tensor, part: Part) -> Scores:
+        """Everything by which answers are judged, beside the trivial answer."""
+
+    @abc.abstractmethod
+    def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
+        """Answers as columns of a table; empty cells where there is none."""
+
+    @abc.abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Plain values from which `restore` makes the same task."""
+
+    @classmethod
+    @abc.abstractmethod
+    def restore(cls, state: dict[str, Any]) -> "Task": ...
+
+    def head(self, state_size: int) -> nn.Module:
+        """What turns states into outputs; trained with the model."""
+        return Head(state_size, self.outputs)
+
+    def strata(self, part: Part) -> npt.NDArray[Any] | None:
+        """Labels whose shares a random split keeps; None splits freely."""
+        return None
+
+    def balanced(self, train: Part) -> "Task":
+        """The same task with rare targets weighing as much as common ones, where there are classes."""
+        raise InvalidOption(f"{self.name} knows no classes to balance; leave the option out.")
+
+    def table(self, target: Tensor) -> FloatArray:
+        """The target as systems without a gradient learn it: class numbers, or a column for each output."""
+        return target.numpy()
+
+
+def known_target(series: SeriesSet) -> npt.NDArray[Any]:
+    """The target of a set as an array, one entry a series, none missing and all of one kind."""
+    target = series.target
+    if target is None:
+        raise InvalidTarget(
+            "this estimator requires y to be passed, but the target y is None; give y, or a SeriesSet with a target."
+        )
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    if target.dtype.kind == "O":
+        kinds = sorted({type(value).__name__ for value in target.flat})
+        if len(kinds) > 1:
+            raise InvalidTarget(f"targets mix {' and '.join(kinds)}; make them all numbers or all text.")
+        target = np.array(target.tolist())
+    if target.dtype.kind == "f":
+        bad = np.argwhere(~np.isfinite(target.reshape(len(target), -1)))
+        if len(bad):
+            row = int(bad[0, 0])
+            raise InvalidTarget(
+                f"the target of series {series.id(row)!r} is {target[row]}; every series needs a finite target, so leave it out of fit."
+            )
+    return target

@@ -1,0 +1,147 @@
+"""Every system keeps one contract: any task, the same answers in any company, the same after being stored."""
+
+import json
+
+import lightgbm
+import numpy as np
+import pytest
+import torch
+
+from denots.data.hide import hide_for_forecasting
+from denots.data.series import SeriesSet
+from denots.data.summary import summarise
+from denots.errors import InvalidOption, UnknownName
+from denots.systems import SYSTEMS, Problem, Shape, State
+from denots.tasks import TASKS, Classification, Regression
+
+FAST = {"max_epochs": 1, "batches_per_epoch": 2, "rounds": 8, "state_size": 16}
+
+
+def waves(n: int = 48) -> SeriesSet:
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 3, n)
+    times = [np.sort(rng.uniform(0, 9, rng.integers(6, 14))) for _ in range(n)]
+    values = [
+        np.stack([np.sin(t * (1 + k)), rng.normal(size=len(t))], axis=1) for t, k in zip(times, kind, strict=True)
+    ]
+    for table in values:
+        table[rng.random(table.shape) < 0.2] = np.nan
+    return SeriesSet.from_arrays(times, values, target=kind, static=rng.normal(size=(n, 1)))
+
+
+def problem(task: str = "classification", target: object = None) -> Problem:
+    series = waves()
+    series = series if target is None else series.with_target(target)
+    posed = TASKS[task].read(series)
+    part = posed.pose(series)
+    train, val = part.select(np.arange(32)), part.select(np.arange(32, len(part)))
+    return Problem(posed.calibrated(train), train, val)
+
+
+def fast(name: str) -> dict:
+    return {option: value for option, value in FAST.items() if option in SYSTEMS[name].options}
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "forecast"])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_system_learns_every_task_and_is_the_same_after_being_stored(name: str, task: str) -> None:
+    asked = problem(task, np.random.default_rng(1).normal(size=48) if task == "regression" else None)
+    system = SYSTEMS[name].with_options(**fast(name))
+    fitted = system.fit(asked, seed=0)
+    assert np.isfinite([fitted.score, fitted.loss]).all()
+    assert fitted.parameters > 0
+    series, at = asked.val.series, asked.val.at
+    whole = fitted.outputs(series, at)
+    assert whole.ok.all()
+    alone = fitted.outputs(series.select([3]), None if at is None else at[3:4])
+    torch.testing.assert_close(alone.outputs[0], whole.outputs[3], rtol=1e-4, atol=1e-5)
+    if name in ("denots", "trees"):
+        assert torch.equal(alone.outputs[0], whole.outputs[3])
+    values, arrays = fitted.state()
+    again = SYSTEMS[name].with_options(**fast(name))
+    loaded = again.restore(asked.task, Shape.of(series), State(json.loads(json.dumps(values)), dict(arrays)))
+    assert torch.equal(loaded.outputs(series, at).outputs, whole.outputs)
+
+
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if "state_size" in SYSTEMS[name].options])
+def test_weights_of_another_shape_are_refused_before_anything_is_allocated(name: str) -> None:
+    asked = problem()
+    fitted = SYSTEMS[name].with_options(**fast(name)).fit(asked, seed=0)
+    huge = SYSTEMS[name].with_options(state_size=2**20)  # a square of this would be four terabytes
+    with pytest.raises(ValueError, match="weights do not fit the model"):
+        huge.restore(asked.task, Shape.of(asked.train.series), fitted.state())
+    with pytest.raises(ValueError, match=r"weights do not fit the model|no weights fit"):
+        SYSTEMS[name].with_options(**fast(name)).restore(asked.task, Shape(10**9, 0), fitted.state())
+
+
+def test_unknown_options_offer_the_nearest_names() -> None:
+    with pytest.raises(UnknownName, match=r"unknown option of 'denots': 'dept'. Did you mean 'depth'"):
+        SYSTEMS["denots"].with_options(dept=3.0)
+    with pytest.raises(UnknownName, match="option of 'trees': 'depth'"):
+        SYSTEMS["trees"].with_options(depth=3.0)
+    with pytest.raises(UnknownName, match=r"unknown system 'tree'. Did you mean 'trees'"):
+        SYSTEMS.find("tree")
+
+
+class TestTrees:
+    def test_are_those_that_lightgbm_grows_on_the_same_features(self) -> None:
+        target = np.random.default_rng(1).normal(size=48)
+        asked = problem("regression", target)
+        fitted = SYSTEMS["trees"].with_options(rounds=8, patience=8).fit(asked, seed=3)
+        scale = asked.task.scale
+        centre, spread = target[:32].mean(), target[:32].std()
+        np.testing.assert_allclose([scale.centre[0], scale.spread[0]], [centre, spread])
+        forest = lightgbm.LGBMRegressor(
+            n_estimators=8, min_child_samples=1, random_state=3, deterministic=True, force_row_wise=True, verbosity=-1
+        ).fit(summarise(asked.train.series), (target[:32] - centre) / spread)
+        val = asked.val.series
+        best = fitted.forests[0].num_trees()
+        wanted = forest.predict(summarise(val), num_iteration=best)
+        np.testing.assert_allclose(fitted.outputs(val).outputs[:, 0], wanted, rtol=1e-6, atol=1e-9)
+
+    def test_do_not_depend_on_the_number_of_threads(self) -> None:
+        threads, answers = torch.get_num_threads(), []
+        try:
+            for count in (1, 2):
+                torch.set_num_threads(count)
+                fitted = SYSTEMS["trees"].with_options(rounds=8).fit(problem(), seed=0)
+                answers.append(fitted.outputs(waves()).outputs)
+        finally:
+            torch.set_num_threads(threads)
+        assert torch.equal(*answers)
+
+    def test_a_class_that_training_never_saw_gets_hardly_any_probability(self) -> None:
+        series = waves().with_target(np.where(np.arange(48) < 32, np.arange(48) % 2, 2))
+        task = Classification.read(series)
+        part = task.pose(series)
+        asked = Problem(task, part.select(np.arange(32)), part.select(np.arange(32, 48)))
+        fitted = SYSTEMS["trees"].with_options(rounds=4).fit(asked, seed=0)
+        shares = task.answer(fitted.outputs(series).outputs)
+        assert (shares[:, 2] < 1e-6).all()
+
+    def test_a_forecast_beats_the_mean(self) -> None:
+        asked = problem("forecast")
+        fitted = SYSTEMS["trees"].fit(asked, seed=0)
+        assert hide_for_forecasting(waves()).at.shape[1] == asked.val.at.shape[1]
+        assert fitted.score > 0
+
+    def test_broken_text_is_refused(self) -> None:
+        asked = problem()
+        shape = Shape.of(asked.train.series)
+        for values in ({"forests": ["tree\nnonsense"]}, {"forests": []}, {"forests": 3}):
+            with pytest.raises(ValueError, match=r"trees|forests"):
+                SYSTEMS["trees"].restore(asked.task, shape, State(values, {}))
+
+    @pytest.mark.parametrize(
+        ("option", "value"), [("rounds", 0), ("rounds", 1.5), ("leaves", 1), ("learning_rate", 0), ("patience", None)]
+    )
+    def test_bad_options_are_named(self, option: str, value: object) -> None:
+        with pytest.raises(InvalidOption, match=option):
+            SYSTEMS["trees"].with_options(**{option: value})
+
+
+def test_a_regression_of_several_outputs_grows_a_forest_for_each() -> None:
+    asked = problem("regression", np.random.default_rng(1).normal(size=(48, 3)))
+    assert isinstance(asked.task, Regression)
+    fitted = SYSTEMS["trees"].with_options(rounds=4).fit(asked, seed=0)
+    assert fitted.outputs(asked.val.series).outputs.shape == (16, 3)
