@@ -1,7 +1,7 @@
 """Look parts up by name, offer the nearest names when one is not there, and let other packages add theirs."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
@@ -10,13 +10,32 @@ from denots.errors import InvalidOption, UnknownName
 T = TypeVar("T")
 
 
+SHOWN = 20  # names that a message lists
+
+
 def lookup(registry: Mapping[str, T], name: str, kind: str) -> T:
     """Return `registry[name]`; `kind` ("field", "data set") is the word used in the error."""
     if name in registry:
         return registry[name]
-    near = difflib.get_close_matches(name, registry, n=3, cutoff=0.4)
+    near = nearest(name, registry)
     hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
-    raise UnknownName(f"unknown {kind} {name!r}. {hint}Known: {', '.join(sorted(registry))}.")
+    raise UnknownName(f"unknown {kind} {name!r}. {hint}Known: {listed(sorted(registry))}.")
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Up to three known names that a misspelt one may stand for: two thirds alike, whatever their case."""
+    folded: dict[str, list[str]] = {}
+    for candidate in known:
+        folded.setdefault(candidate.lower(), []).append(candidate)
+    near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.66)
+    return [candidate for match in near for candidate in folded[match]][:3]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names separated by commas; of thousands, the first twenty and how many there are."""
+    every = list(names)
+    rest = f" ... ({len(every)} in all)" if len(every) > SHOWN else ""
+    return ", ".join(every[:SHOWN]) + rest
 
 
 class Registry(dict[str, T], Generic[T]):

@@ -245,6 +245,6 @@ def test_a_fitted_model_is_replaced_whole(visits: Path, run: Run, tmp_path: Path
     fit = ["fit", visits, *COLUMNS, *SMALL, "--quiet", "--channels", "pulse", "--out", tmp_path / "m"]
     run(*fit, "--target", "outcome")
     run(*fit, "--target", "age", "--task", "classification", code=1)  # cem has no age
-    assert json.loads((tmp_path / "m" / "table.json").read_text())["target"] == "outcome"
+    assert json.loads((tmp_path / "m" / "table.json").read_text())["schema"]["target"] == "outcome"
     run(*fit)
-    assert json.loads((tmp_path / "m" / "table.json").read_text())["target"] is None
+    assert json.loads((tmp_path / "m" / "table.json").read_text())["schema"]["target"] is None

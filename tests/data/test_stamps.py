@@ -100,16 +100,19 @@ def test_units_have_common_spellings(spelling: str, unit: str) -> None:
     assert read([0, 1, 0, 1], time_unit=spelling).time_unit == unit
 
 
-def test_numbers_are_kept_and_may_have_any_unit() -> None:
-    series = read([3.5, 4.5, -2.0, 8.0], time_unit="frames")
+def test_numbers_are_kept_whatever_their_unit_but_it_must_be_one() -> None:
+    series = read([3.5, 4.5, -2.0, 8.0], time_unit="hours")
     assert series.times.tolist() == [3.5, 4.5, -2.0, 8.0]
     assert series.start.tolist() == [3.5, -2.0]
-    assert series.time_unit == "frames"
+    assert series.time_unit == "h"
+    with pytest.raises(UnknownName, match=r"unknown time unit 'weeks'"):
+        read([3.5, 4.5, -2.0, 8.0], time_unit="weeks")
 
 
 def test_dates_need_a_unit() -> None:
     with pytest.raises(
-        InvalidTable, match=r"column 't' holds dates such as 2024-03-30 12:00:00.*time_unit = 's', 'min'"
+        InvalidTable,
+        match=r"column 't' holds dates such as 2024-03-30 12:00:00.*\(time_unit=\.\.\., --time-unit\): s, min, h, d",
     ):
         read(STAMPS)
 
@@ -155,11 +158,11 @@ def test_a_start_column_of_numbers_leaves_times_alone() -> None:
             [1.0, 2.0, 1.0, 2.0],
             [0, 1, 0, 0],
             InvalidTable,
-            r"series 'a': start column 'begin' .* 0 in row 0 and 1 in row 1",
+            r"series 'a': start column 'begin' .* 0 in row 1 and 1 in row 2",
         ),
         ([1.0, 2.0, 1.0, 2.0], [0, 0, 3, 3], InvalidSeries, r"series 'b' starts at 3 .*first observation at 1\.0"),
         (STAMPS, [STAMPS[0]] * 4, InvalidSeries, r"series 'b' starts at 2024-03-30 12:00:00 .* 1969-12-31 23:59:59"),
-        ([1.0, 2.0, 1.0, 2.0], [0, 0, None, 1], InvalidTable, r"series 'b', row 2 has no value in column 'begin'"),
+        ([1.0, 2.0, 1.0, 2.0], [0, 0, None, 1], InvalidTable, r"series 'b', row 3 has no value in column 'begin'"),
         (STAMPS, [0, 0, 0, 0], InvalidTable, r"'t' holds dates .*'begin' holds int64 .*both dates"),
         (STAMPS, [s.replace(tzinfo=UTC) for s in STAMPS], InvalidTable, r"time zone none .*'begin' has UTC"),
     ],
@@ -172,19 +175,19 @@ def test_a_bad_start_is_named(times: Any, begin: Any, error: type[Exception], wo
 @pytest.mark.parametrize(
     ("times", "words"),
     [
-        (["2024-01-01", "2024-02-30", "2024-01-01", "2024-01-02"], r"series 'a', row 1: '2024-02-30' in column 't'"),
-        (["2024-01-01", "2024-01-02", "soon", "2024-01-02"], r"series 'b', row 2: 'soon' in column 't' is text"),
-        (["2024-01-01", "2024-01-02", "2024", "2024-01-02"], r"series 'b', row 2: '2024' in column 't' is text"),
-        (["0", "1", "0", "1"], r"series 'a', row 0: '0' in column 't' is text.*numeric column"),
+        (["2024-01-01", "2024-02-30", "2024-01-01", "2024-01-02"], r"series 'a', row 2: '2024-02-30' in column 't'"),
+        (["2024-01-01", "2024-01-02", "soon", "2024-01-02"], r"series 'b', row 3: 'soon' in column 't' is text"),
+        (["2024-01-01", "2024-01-02", "2024", "2024-01-02"], r"series 'b', row 3: '2024' in column 't' is text"),
+        (["0", "1", "0", "1"], r"series 'a', row 1: '0' in column 't' is text.*numeric column"),
         (
             ["2024-01-01T00:00+01:00", "2024-01-01T01:00+02:00"],
-            r"series 'a', row 1: .*\+02:00' .* another time zone .*UTC",
+            r"series 'a', row 2: .*\+02:00' .* another time zone .*UTC",
         ),
-        (["2024-01-01T00:00Z", "2024-01-01T01:00"], r"series 'a', row 1: '2024-01-01T01:00' .* another time zone"),
-        ([datetime(2024, 1, 1), pd.NaT], r"series 'a', row 1 has no value in column 't'"),
-        (["2024-01-01", None], r"series 'a', row 1 has no value in column 't'"),
-        (pd.Series([timedelta(0), timedelta(1)]), r"column 't' holds durations \(0 days 00:00:00 in row 0\).*divide"),
-        (pd.Series([0, "2024-01-01"]), r"column 't' holds object cells \('2024-01-01' in row 1\)"),
+        (["2024-01-01T00:00Z", "2024-01-01T01:00"], r"series 'a', row 2: '2024-01-01T01:00' .* another time zone"),
+        ([datetime(2024, 1, 1), pd.NaT], r"series 'a', row 2 has no value in column 't'"),
+        (["2024-01-01", None], r"series 'a', row 2 has no value in column 't'"),
+        (pd.Series([timedelta(0), timedelta(1)]), r"column 't' holds durations \(0 days 00:00:00 in row 1\).*divide"),
+        (pd.Series([0, "2024-01-01"]), r"column 't' holds object cells \('2024-01-01' in row 2\)"),
     ],
 )
 def test_a_bad_stamp_names_series_row_and_value(times: Any, words: str) -> None:
@@ -194,7 +197,7 @@ def test_a_bad_stamp_names_series_row_and_value(times: Any, words: str) -> None:
 
 def test_date_objects_in_two_time_zones_are_refused() -> None:
     stamps = [datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=ZoneInfo("Asia/Tokyo"))]
-    with pytest.raises(InvalidTable, match=r"row 1: '2024-01-02 00:00:00\+09:00' .*another time zone"):
+    with pytest.raises(InvalidTable, match=r"row 2: '2024-01-02 00:00:00\+09:00' .*another time zone"):
         read(pd.Series(stamps, dtype=object), time_unit="h")
 
 
@@ -207,7 +210,7 @@ def test_spellings_of_one_zone_are_one_zone() -> None:
 
 def test_unsorted_dates_are_shown_as_dates() -> None:
     with pytest.raises(
-        InvalidSeries, match=r"series 'a'.* 2024-03-31 13:30:15\.250000 in row 0 .* 2024-03-30 12:00:00 in row 1"
+        InvalidSeries, match=r"series 'a'.* 2024-03-31 13:30:15\.250000 in row 1 .* 2024-03-30 12:00:00 in row 2"
     ):
         read([STAMPS[1], STAMPS[0], STAMPS[2], STAMPS[3]], time_unit="h")
 

@@ -88,7 +88,7 @@ def test_ids_in_text_files_stay_what_they_are(tmp_path: Path, cells: list[str], 
 
 def test_an_empty_id_is_missing_and_reported_with_its_row(tmp_path: Path) -> None:
     table = read_table(save(tmp_path, "id,t,x\n1,0,1\n,1,1\n"), id="id")
-    with pytest.raises(InvalidTable, match=r"row 1 has no id in column 'id'"):
+    with pytest.raises(InvalidTable, match=r"row 2 has no id in column 'id'"):
         read_frame(table, id="id", time="t")
 
 
@@ -107,7 +107,7 @@ def test_an_empty_text_cell_is_a_missing_target(tmp_path: Path) -> None:
 
 def test_other_words_among_numbers_are_named_by_read_frame(tmp_path: Path) -> None:
     table = read_table(save(tmp_path, "id,t,x\na,0,NA\na,1,n/a\na,2,1.5\n"), id="id")
-    with pytest.raises(InvalidTable, match=r"'x' holds text \('n/a' in row 1\)"):
+    with pytest.raises(InvalidTable, match=r"'x' holds text \('n/a' in row 2\)"):
         read_frame(table, id="id", time="t")
 
 
@@ -129,7 +129,7 @@ def test_mixed_time_zones_in_a_csv_are_noticed(tmp_path: Path) -> None:
     table = read_table(
         save(tmp_path, "id,t,x\na,2024-01-01T00:00:00+01:00,1\na,2024-01-01T03:00:00+02:00,1\n"), id="id"
     )
-    with pytest.raises(InvalidTable, match=r"series 'a', row 1: '2024-01-01T03:00:00\+02:00' .*another time zone"):
+    with pytest.raises(InvalidTable, match=r"series 'a', row 2: '2024-01-01T03:00:00\+02:00' .*another time zone"):
         read_frame(table, id="id", time="t", time_unit="h")
 
 

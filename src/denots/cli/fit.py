@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denots.cli.messages import complain, say, show_facts, watched
-from denots.cli.table_options import FILE, FittedTable, TableOptions, names, read_fit_table, write_fitted_table
+from denots.cli.table_options import FILE, FittedTable, names, read_fit_table, write_fitted_table
+from denots.data.schema import TableSchema
 from denots.errors import InvalidFolder, InvalidOption
 from denots.registry import lookup
 
@@ -97,7 +98,7 @@ def fit(
     check_output(out)
     lookup(dict.fromkeys(TASKS, True), task, "task")
     depths = _depth(depth)
-    options = TableOptions(
+    options = TableSchema(
         id=id,
         time=time_column,
         target=target,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denots.cli.messages import say
-from denots.cli.table_options import TableOptions, read_fitted_table
+from denots.cli.table_options import read_fitted_table
+from denots.data.schema import TableSchema
 from denots.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def regress(estimator: Any, series: "SeriesSet", id: str) -> "pd.DataFrame":
 
 def _forecast(
     estimator: Any,
-    options: TableOptions,
+    options: TableSchema,
     frame: "pd.DataFrame",
     series: "SeriesSet",
     at: str | None,

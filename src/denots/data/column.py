@@ -1,10 +1,12 @@
 """Columns of a pandas or polars table: what they hold, as numbers, and grouped into series.
 
-Rows in messages are counted from 0, whatever index the table carries.
+Messages count the rows of a table from 1, whatever index it carries; only the index that `read_table`
+makes, which is named "line", says in which lines of a file the rows stand.
 """
 
 import sys
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denots.errors import DenotsError, InvalidTable
-from denots.registry import lookup
+from denots.registry import listed, lookup
 from denots.shapes import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ Kind = Literal["number", "bool", "text", "date", "duration", "mixed"]
 
 # What R, pandas, SQL and polars write for a cell without a value. Other words are errors.
 MISSING_WORDS = ("", "NaN", "nan", "NA", "null", "NULL")
+
+LINE = "line"  # name of an index that says in which line of a file each row stands
 
 _OBJECTS: dict[str, Kind] = {
     "boolean": "bool",
@@ -58,6 +62,14 @@ class Columns:
         if not len(frame):
             raise InvalidTable("the table has no rows; give at least one observation.")
         self._read: dict[str, pd.Series[Any]] = {}
+        self._kept: npt.NDArray[np.bool_] | None = None
+
+    def keep(self, rows: npt.NDArray[np.bool_]) -> "Columns":
+        """The same table with some of its rows, which keep their numbers in messages."""
+        part = copy(self)
+        part._read = {}
+        part._kept = rows if self._kept is None else _spread(rows, self._kept)
+        return part
 
     def require(self, name: str, role: str) -> str:
         """The name as text, or the error that offers the nearest columns."""
@@ -71,8 +83,16 @@ class Columns:
         if name not in self._read:
             place = self.names.index(name)
             raw = self._frame.to_series(place).to_arrow() if self._polars else self._frame.iloc[:, place]
-            self._read[name] = _plain(raw)
+            column = _plain(raw).set_axis(self._labels())
+            self._read[name] = column if self._kept is None else column[self._kept]
         return self._read[name]
+
+    def _labels(self) -> "pd.Index[Any]":
+        import pandas as pd
+
+        if not self._polars and self._frame.index.name == LINE:
+            return self._frame.index
+        return pd.RangeIndex(1, len(self._frame) + 1, name="row")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +101,7 @@ class Groups:
 
     codes: IntArray  # [rows]
     ids: npt.NDArray[Any]  # [n]
+    labels: "pd.Index[Any]"  # [rows], how messages call them
 
     def owner(self, row: int) -> str | int:
         name: str | int = self.ids[self.codes[row]].item()
@@ -111,17 +132,17 @@ def read_groups(column: "pd.Series[Any]", name: str) -> Groups:
         missing = missing | (column == "").to_numpy(dtype=bool, na_value=True)
     if missing.any():
         raise InvalidTable(
-            f"row {missing.argmax()} has no id in column {name!r}; every row must say which series it belongs to."
+            f"{place(column, missing.argmax())} has no id in column {name!r}; every row must say which series it belongs to."
         )
     if kind == "number" and is_integer(column):
         codes, ids = pd.factorize(integers(column))
-        return Groups(codes.astype(np.int64), ids)
+        return Groups(codes.astype(np.int64), ids, column.index)
     if kind != "text":
         raise InvalidTable(
             f"id column {name!r} holds {describe(column)}; ids are text or integers, so convert the column."
         )
     codes, names = pd.factorize(column)
-    return Groups(codes.astype(np.int64), np.asarray(names).astype(str))
+    return Groups(codes.astype(np.int64), np.asarray(names).astype(str), column.index)
 
 
 def one_per_series(column: "pd.Series[Any]", name: str, groups: Groups, error: type[DenotsError]) -> "pd.Series[Any]":
@@ -135,7 +156,7 @@ def one_per_series(column: "pd.Series[Any]", name: str, groups: Groups, error: t
         head = groups.first[groups.codes[row]]
         raise error(
             f"series {groups.owner(row)!r}: column {name!r} must be constant within a series, but it is "
-            f"{show(column, head)} in row {head} and {show(column, row)} in row {row}; make it one value per series."
+            f"{seen(column, head)} and {seen(column, row)}; make it one value per series."
         )
     return column.iloc[groups.first]
 
@@ -198,7 +219,7 @@ def describe(column: "pd.Series[Any]") -> str:
     row = int(present.argmax())
     if kind not in ("text", "mixed"):
         words = {"number": str(column.dtype), "bool": "true or false", "date": "dates", "duration": "durations"}
-        return f"{words[kind]} ({show(column, row)} in row {row})"
+        return f"{words[kind]} ({seen(column, row)})"
     text = column.astype(str)
     strange = present & pd.to_numeric(text, errors="coerce").isna().to_numpy()
     strange &= ~text.isin(MISSING_WORDS).to_numpy()
@@ -206,7 +227,7 @@ def describe(column: "pd.Series[Any]") -> str:
     if strange.any():
         row = int(strange.argmax())
         what = "text" if kind == "text" else f"{column.dtype} cells"
-    return f"{what} ({show(column, row)} in row {row})"
+    return f"{what} ({seen(column, row)})"
 
 
 def show(column: "pd.Series[Any]", row: int) -> str:
@@ -217,8 +238,25 @@ def show(column: "pd.Series[Any]", row: int) -> str:
     return repr(cell) if isinstance(cell, str | int | float) else str(cell)
 
 
+def place(column: "pd.Series[Any]", row: int) -> str:
+    """Where a cell stands: `row 3` of a table or `line 4` of a file."""
+    return f"{column.index.name} {column.index[row]}"
+
+
+def seen(column: "pd.Series[Any]", row: int) -> str:
+    """A cell and where it stands."""
+    return f"{show(column, row)} in {place(column, row)}"
+
+
 def quoted(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
+    return listed(map(repr, names))
+
+
+def _spread(rows: npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """A choice among the kept rows as one among all rows."""
+    whole = np.zeros(len(kept), dtype=bool)
+    whole[kept] = rows
+    return whole
 
 
 def _is(frame: object, library: str, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Read series from a pandas or polars table, wide (a column per channel) or long (a row per value)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,57 +16,20 @@ from denots.data.column import (
     kind_of,
     numbers,
     one_per_series,
+    place,
     read_groups,
 )
 from denots.data.observations import read_long, read_wide, wide_channels
+from denots.data.schema import TableSchema, names_of
 from denots.data.series import SeriesSet
 from denots.data.stamps import elapsed, read_stamps
-from denots.errors import InvalidTable, InvalidTarget
+from denots.errors import InvalidSeries, InvalidTable, InvalidTarget
+from denots.registry import listed, lookup
 from denots.shapes import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-
-@dataclass(frozen=True, slots=True)
-class _Roles:
-    """Which column plays which part; no column plays two."""
-
-    id: str
-    time: str
-    target: str | None
-    static: tuple[str, ...]
-    start: str | None
-    values: tuple[str, ...] | None
-    variable: str | None
-    value: str | None
-
-    def check(self, columns: Columns) -> list[str]:
-        """Refuse unknown columns and those with two parts; return the columns without any."""
-        part: dict[str, str] = {}
-        for role in self.__slots__:
-            for name in _names(getattr(self, role)) or ():
-                columns.require(name, role)
-                if name in part:
-                    raise InvalidTable(
-                        f"column {name!r} is named as {part[name]} and as {role}; every column has one role."
-                    )
-                part[name] = role
-        return [name for name in columns.names if name not in part]
-
-    def long_form(self, rest: list[str]) -> tuple[str, str] | None:
-        """The variable and the value column of a long table, None for a wide one."""
-        named = (self.variable, self.value)
-        if self.values is None and named == (None, None) and set(rest) == {"variable", "value"}:
-            return "variable", "value"
-        if self.variable is None and self.value is None:
-            return None
-        if self.variable is None or self.value is None or self.values is not None:
-            raise InvalidTable(
-                "a long table is read with both variable=... and value=...; a wide one with values=... only."
-            )
-        return self.variable, self.value
 
 
 def read_frame(
@@ -83,7 +46,7 @@ def read_frame(
     time_unit: str | None = None,
     start: str | None = None,
 ) -> SeriesSet:
-    """Read one series per id, in order of first appearance.
+    """Read one series per id, in order of first appearance; the set carries its `TableSchema`.
 
     A wide table has one row per id and time. Rows of different ids may interleave, but
     within an id the times must increase from row to row: an unsorted table is refused. A
@@ -96,32 +59,96 @@ def read_frame(
             become the time since the start of their series and need a `time_unit`.
         target: a column that is constant within each id; numbers, text or Booleans.
         static: numeric columns that are constant within each id; empty means unknown.
-        values: the channels of a wide table; all remaining columns by default.
+        values: the channels to use, by name; other columns of a wide table, and rows of a long one
+            about other variables, are passed over. Default: all.
         variable, value: the two columns of a long table. A table whose remaining columns
-            are named exactly so is read as long; `values` then makes it wide. Channels
+            are named exactly so is read as long; `values` alone then makes it wide. Channels
             are the variables sorted by name as text, so that two tables agree.
         channels: fixes the channels and their order, for tables that a fitted model will
             read. Other columns of a wide table are then left out; a long table may lack a
             variable, which is then never observed, but must not bring a new one.
-        time_unit: "s", "min", "h" or "d" or a spelling of these; a mere label for numbers.
+        time_unit: "s", "min", "h" or "d" or a spelling of these; for numbers it changes nothing but is kept.
         start: a column, constant within each id, with the moment at which the series
             began; by default that is its first observation.
     """
-    roles = _Roles(id, time, target, _names(static) or (), start, values=_names(values), variable=variable, value=value)
-    return _read(Columns(frame), roles, _names(channels), time_unit)
+    picked, fixed = names_of(values), names_of(channels)
+    if picked is not None and fixed is not None:
+        raise InvalidTable(
+            "values=... picks channels and channels=... fixes them for a fitted model; give one of both."
+        )
+    schema = TableSchema(
+        id=str(id),
+        time=str(time),
+        target=target,
+        static=names_of(static) or (),
+        channels=fixed if picked is None else picked,
+        variable=variable,
+        value=value,
+        time_unit=time_unit,
+        start=start,
+        picked=picked is not None,
+    )
+    return learn_frame(schema, frame)
 
 
-def _read(columns: Columns, roles: _Roles, order: tuple[str, ...] | None, unit: str | None) -> SeriesSet:
-    rest = roles.check(columns)
-    long = roles.long_form(rest)
-    groups = read_groups(columns[roles.id], roles.id)
-    stamps = read_stamps(columns[roles.time], roles.time, groups)
-    begin = None if roles.start is None else read_stamps(columns[roles.start], roles.start, groups)
-    if long is None:
-        found = read_wide(columns, wide_channels(columns, rest, roles.values, order), groups, stamps)
+def learn_frame(schema: TableSchema, frame: Any) -> SeriesSet:
+    """Find out what the schema leaves open, and read; the set carries the completed schema."""
+    columns = Columns(frame)
+    schema = _with_form(schema, columns)
+    _require_picked(schema, columns)
+    series = _read(schema, columns)
+    return replace(series, schema=replace(schema, channels=series.channels, time_unit=series.time_unit or None))
+
+
+def read_with(schema: TableSchema, frame: Any) -> SeriesSet:
+    """Read a further table with a schema that is complete."""
+    columns = Columns(frame)
+    return replace(_read(schema, columns), schema=schema)
+
+
+def _with_form(schema: TableSchema, columns: Columns) -> TableSchema:
+    """The schema, with the two columns of a long table if that is what the table is."""
+    named = schema.columns()
+    for name, role in named.items():
+        columns.require(name, role)
+    rest = set(columns.names) - set(named)
+    if (schema.variable is None) != (schema.value is None):
+        raise InvalidTable(
+            "a long table needs the column that names the channel (variable=..., --variable) and the one that holds "
+            "its value (value=..., --value); name both, or neither for a wide table."
+        )
+    implied = schema.variable is None and rest == {"variable", "value"}
+    if implied and not schema.picked and not rest & set(schema.channels or ()):
+        return replace(schema, variable="variable", value="value")
+    return schema
+
+
+def _require_picked(schema: TableSchema, columns: Columns) -> None:
+    """Offer the nearest name for a picked channel that is not there."""
+    if not schema.picked:
+        return
+    if not schema.channels:
+        raise InvalidTable("no channel is picked; name at least one (values=..., --channels), or leave it out for all.")
+    if schema.variable is not None:
+        known = dict.fromkeys(columns[schema.variable].dropna().astype(str), True)
+        for name in schema.channels:
+            lookup(known, name, "channel")
+
+
+def _read(schema: TableSchema, columns: Columns) -> SeriesSet:
+    named = schema.columns()
+    for name, role in named.items():
+        columns.require(name, role)
+    rest = [name for name in columns.names if name not in named]
+    columns = picked_rows(schema, columns)
+    groups = read_groups(columns[schema.id], schema.id)
+    stamps = read_stamps(columns[schema.time], schema.time, groups)
+    begin = None if schema.start is None else read_stamps(columns[schema.start], schema.start, groups)
+    if schema.variable is None or schema.value is None:
+        found = read_wide(columns, wide_channels(columns, rest, schema), groups, stamps)
     else:
-        found = read_long(columns, *long, order, groups, stamps)
-    times, starts, unit = elapsed(stamps, begin, groups, found.rows, found.offsets, unit)
+        found = read_long(columns, schema.variable, schema.value, schema.channels, groups, stamps)
+    times, starts, unit = elapsed(stamps, begin, groups, found.rows, found.offsets, schema.time_unit)
     return SeriesSet(
         times=times,
         values=found.values,
@@ -129,18 +156,26 @@ def _read(columns: Columns, roles: _Roles, order: tuple[str, ...] | None, unit: 
         start=starts,
         ids=groups.ids,
         channels=found.channels,
-        static=_read_static(columns, roles.static, groups) if roles.static else None,
-        static_names=roles.static,
-        target=None if roles.target is None else _read_target(columns[roles.target], roles.target, groups),
+        static=_read_static(columns, schema.static, groups) if schema.static else None,
+        static_names=schema.static,
+        target=None if schema.target is None else _read_target(columns[schema.target], schema.target, groups),
         time_unit=unit,
     )
 
 
-def _names(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """One name or several as a tuple, so that one name is not read letter by letter."""
-    if names is None:
-        return None
-    return (names,) if isinstance(names, str) else tuple(map(str, names))
+def picked_rows(schema: TableSchema, columns: Columns) -> Columns:
+    """The rows that are read: all, or those of a long table that belong to picked channels."""
+    if not schema.picked or schema.variable is None:
+        return columns
+    groups = read_groups(columns[schema.id], schema.id)
+    kept = columns[schema.variable].astype(str).isin(schema.channels or ()).to_numpy()
+    lost = np.flatnonzero(np.bincount(groups.codes[kept], minlength=len(groups.ids)) == 0)
+    if len(lost):
+        raise InvalidSeries(
+            f"series {groups.ids[lost[0]].item()!r} has no row for any of the channels {listed(schema.channels or ())}; "
+            "leave it out of the table."
+        )
+    return columns.keep(kept)
 
 
 def _read_static(columns: Columns, names: tuple[str, ...], groups: Groups) -> FloatArray:
@@ -152,7 +187,7 @@ def _read_target(column: "pd.Series[Any]", name: str, groups: Groups) -> npt.NDA
     missing = np.flatnonzero(column.isna().to_numpy())
     if len(missing):
         raise InvalidTarget(
-            f"series {groups.owner(missing[0])!r} has no target in column {name!r} (row {missing[0]}); "
+            f"series {groups.owner(missing[0])!r} has no target in column {name!r} ({place(column, missing[0])}); "
             "give it in every row of the series, or leave the series out."
         )
     kind = kind_of(column)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from denots.data.column import Columns, Groups, describe, float_type, is_integer, kind_of, numbers, quoted, show
+from denots.data.column import Columns, Groups, describe, float_type, is_integer, kind_of, numbers, place, quoted, seen
+from denots.data.schema import TableSchema
 from denots.data.stamps import Stamps, check_order
 from denots.errors import InvalidTable
-from denots.registry import lookup
+from denots.registry import listed, lookup, nearest
 from denots.shapes import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -29,29 +30,27 @@ class Observations:
     channels: tuple[str, ...]
 
 
-def wide_channels(
-    columns: Columns, rest: list[str], values: tuple[str, ...] | None, order: tuple[str, ...] | None
-) -> tuple[str, ...]:
-    """The channels that were asked for, or else all remaining columns, which must then be numeric."""
-    if order is not None:
-        given = rest if values is None else values
-        missing = [name for name in order if name not in given]
-        strange = [name for name in given if name not in order]
-        if missing or (values is not None and strange):
+def wide_channels(columns: Columns, rest: list[str], schema: TableSchema) -> tuple[str, ...]:
+    """The channels of the schema, or else all remaining columns, which must then be numeric."""
+    if schema.channels is not None:
+        known = [*rest, *(schema.channels if schema.picked else ())]
+        missing = [name for name in schema.channels if name not in known]
+        if missing:
+            near = [f"{other!r} for {name!r}" for name in missing for other in nearest(name, rest)]
+            hint = f" Should it be {listed(near)}?" if near else ""
             raise InvalidTable(
-                f"the table must have the channels {quoted(order)}; missing: {quoted(missing) or 'none'}; "
-                f"unexpected: {quoted(strange) or 'none'}. Rename or add columns (empty cells where nothing was observed)."
+                f"the table must have the channels {quoted(schema.channels)}; it lacks {quoted(missing)}.{hint} "
+                "Rename or add columns (empty cells where nothing was observed)."
             )
-        return order
-    if values is not None:
-        return values
+        return schema.channels
     odd = [f"{name!r} holds {describe(columns[name])}" for name in rest if not _is_numeric(columns[name])]
     odd += [f"{name!r} looks like row numbers" for name in rest if _ROW_NUMBERS.fullmatch(name)]
     if odd:
         raise InvalidTable(
-            f"not every remaining column is a numeric channel: {'; '.join(odd)}. "
-            "Empty the cells where nothing was observed, say so if a column is the target or static, "
-            "name the channels with values=[...], encode these columns as numbers, or drop them."
+            f"not every remaining column is a numeric channel: {listed(odd)}. "
+            "Empty the cells where nothing was observed, say so if a column is the target or static "
+            "(target=..., --target; static=..., --static), name the channels (values=..., --channels), "
+            "encode these columns as numbers, or drop them."
         )
     if not rest:
         raise InvalidTable(f"no column is left for the channels; the table has only {quoted(columns.names)}.")
@@ -93,7 +92,7 @@ def read_long(
         a, b = by_time[ranked[twin]], by_time[ranked[twin + 1]]
         raise InvalidTable(
             f"series {groups.owner(a)!r}: variable {channels[which[a]]!r} has two values at time {stamps.show(a)}, "
-            f"{show(columns[value], a)} in row {a} and {show(columns[value], b)} in row {b}; keep or average one of them."
+            f"{seen(columns[value], a)} and {seen(columns[value], b)}; keep or average one of them."
         )
     table.reshape(-1)[place] = cells[by_time]
     offsets = np.concatenate([[0], np.cumsum(np.bincount(owner[new]))]).astype(np.int64)
@@ -108,7 +107,9 @@ def _read_variables(
 
     missing = np.flatnonzero(column.isna().to_numpy())
     if len(missing):
-        raise InvalidTable(f"row {missing[0]} names no variable in column {name!r}; name it or drop the row.")
+        raise InvalidTable(
+            f"{place(column, missing[0])} names no variable in column {name!r}; name it or drop the row."
+        )
     if kind_of(column) != "text" and not is_integer(column):
         raise InvalidTable(
             f"variable column {name!r} holds {describe(column)}; variables are named by text or integers."

@@ -1,7 +1,7 @@
 """Series and SeriesSet: irregular observations, packed end to end, never padded."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from denots.shapes import FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from denots.data.schema import TableSchema
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +47,9 @@ class SeriesSet:
     Times stay float64 from here to the solver, because a date in seconds does not fit
     float32. `start` is when the clock of a series began, which may lie before its first
     observation: integration starts there. Every instance is valid; see `data.validate`.
+
+    `schema` says how the set was read if it came from a table. It is no part of the data: sets with
+    other schemas may be the same, and `save` does not keep it.
     """
 
     times: FloatArray  # [N] float64
@@ -57,6 +62,7 @@ class SeriesSet:
     static_names: tuple[str, ...] = ()
     target: npt.NDArray[Any] | None = None  # [n] or [n, T]: numbers, classes or text
     time_unit: str = ""
+    schema: "TableSchema | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_series_set(self)
@@ -138,11 +144,37 @@ class SeriesSet:
         return cls.from_arrays(list(np.broadcast_to(grid, (n, length))), list(array.transpose(0, 2, 1)), **options)
 
     @classmethod
-    def from_frame(cls, frame: "pd.DataFrame | pl.DataFrame", **columns: Any) -> "SeriesSet":
-        """Read a pandas or polars table, wide or long; see `denots.data.frame.read_frame`."""
+    def from_frame(
+        cls,
+        frame: "pd.DataFrame | pl.DataFrame",
+        *,
+        id: str,
+        time: str,
+        target: str | None = None,
+        static: str | Sequence[str] = (),
+        values: str | Sequence[str] | None = None,
+        variable: str | None = None,
+        value: str | None = None,
+        channels: Sequence[str] | None = None,
+        time_unit: str | None = None,
+        start: str | None = None,
+    ) -> "SeriesSet":
+        """Read a pandas or polars table, wide or long; `denots.data.frame.read_frame` explains each argument."""
         from denots.data.frame import read_frame
 
-        return read_frame(frame, **columns)
+        return read_frame(
+            frame,
+            id=id,
+            time=time,
+            target=target,
+            static=static,
+            values=values,
+            variable=variable,
+            value=value,
+            channels=channels,
+            time_unit=time_unit,
+            start=start,
+        )
 
     @classmethod
     def open(cls, folder: str | FilePath) -> "SeriesSet":
@@ -254,8 +286,13 @@ class SeriesSet:
         return replace(self, target=None if target is None else np.asarray(target))
 
     def same_as(self, other: "SeriesSet") -> bool:
-        """Equal in every field, NaN equal to NaN."""
-        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        """Equal in all data, NaN equal to NaN."""
+        return all(_same(getattr(self, name), getattr(other, name)) for name in content_fields())
+
+
+def content_fields() -> list[str]:
+    """The fields of a SeriesSet that are data; the others say where the data come from."""
+    return [field.name for field in fields(SeriesSet) if field.compare]
 
 
 def ragged_rows(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.column import Groups, describe, integers, is_integer, kind_of, numbers, show
+from denots.data.column import Groups, describe, integers, is_integer, kind_of, numbers, seen, show
 from denots.errors import InvalidSeries, InvalidTable
 from denots.registry import lookup
 from denots.shapes import FloatArray, IntArray
@@ -76,16 +76,20 @@ def elapsed(
     origin = stamps.ticks[heads] if begin is None else begin.ticks[groups.first]
     ticks = stamps.ticks[rows]
     if stamps.per_second is None:
-        label = "" if unit is None else UNITS.get(unit.strip().lower(), unit)
-        return ticks.astype(np.float64), origin.astype(np.float64), label
+        return ticks.astype(np.float64), origin.astype(np.float64), "" if unit is None else unit_name(unit)
     if unit is None:
         raise InvalidTable(
-            f"column {stamps.name!r} holds dates such as {stamps.show(0)}; say in which unit the model counts time: "
-            f"time_unit = {', '.join(map(repr, SECONDS))}."
+            f"column {stamps.name!r} holds dates such as {stamps.show(0)}; say in which unit the model counts time "
+            f"(time_unit=..., --time-unit): {', '.join(SECONDS)}."
         )
-    short = lookup(UNITS, unit.strip().lower(), "time unit")
+    short = unit_name(unit)
     since = ticks - np.repeat(origin, np.diff(offsets))
     return since / (stamps.per_second * SECONDS[short]), np.zeros(len(origin)), short
+
+
+def unit_name(spelling: str) -> str:
+    """The short name of a unit of time; other units are refused, also where they would be a mere label."""
+    return lookup(UNITS, spelling.strip().lower(), "time unit")
 
 
 def check_order(stamps: Stamps, groups: Groups) -> None:
@@ -98,8 +102,8 @@ def check_order(stamps: Stamps, groups: Groups) -> None:
         same = stamps.ticks[before] == stamps.ticks[after]
         todo = "Merge rows with the same stamp first." if same else "Sort the table by id and time first."
         raise InvalidSeries(
-            f"series {groups.owner(before)!r}: times must increase strictly, but {stamps.show(before)} in row {before} "
-            f"is followed by {stamps.show(after)} in row {after}. {todo}"
+            f"series {groups.owner(before)!r}: times must increase strictly, but {seen(stamps.column, before)} "
+            f"is followed by {seen(stamps.column, after)}. {todo}"
         )
 
 
@@ -143,7 +147,7 @@ def _read_text(text: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
     if len(other):
         raise InvalidTable(
             f"{_place(groups, other[0])}: {show(text, other[0])} in column {name!r} has another time zone than "
-            f"{show(text, 0)} in row 0; write all stamps in one zone, best UTC."
+            f"{seen(text, 0)}; write all stamps in one zone, best UTC."
         )
     return Stamps(name, text, *_ticks(dates), str(zones[0]))
 
@@ -170,7 +174,7 @@ def _one_clock(stamps: Stamps, begin: Stamps) -> tuple[Stamps, Stamps]:
         )
     if stamps.zone != begin.zone:
         raise InvalidTable(
-            f"column {stamps.name!r} has time zone {stamps.zone or 'none'} ({stamps.show(0)} in row 0) but start column "
+            f"column {stamps.name!r} has time zone {stamps.zone or 'none'} ({seen(stamps.column, 0)}) but start column "
             f"{begin.name!r} has {begin.zone or 'none'} ({begin.show(0)}); write both in one zone, best UTC."
         )
     fine = max(stamps.per_second, begin.per_second)
@@ -194,7 +198,7 @@ def _check_begin(stamps: Stamps, begin: Stamps, groups: Groups, heads: IntArray)
         row, head = odd[0], groups.first[groups.codes[odd[0]]]
         raise InvalidTable(
             f"series {groups.owner(row)!r}: start column {begin.name!r} must be constant within a series, but it is "
-            f"{begin.show(head)} in row {head} and {begin.show(row)} in row {row}; make it one value per series."
+            f"{seen(begin.column, head)} and {seen(begin.column, row)}; make it one value per series."
         )
     late = np.flatnonzero(own > stamps.ticks[heads])
     if len(late):
@@ -206,4 +210,4 @@ def _check_begin(stamps: Stamps, begin: Stamps, groups: Groups, heads: IntArray)
 
 
 def _place(groups: Groups, row: int) -> str:
-    return f"series {groups.owner(row)!r}, row {row}"
+    return f"series {groups.owner(row)!r}, {groups.labels.name} {groups.labels[row]}"

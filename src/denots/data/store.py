@@ -7,14 +7,13 @@ holds one hash of the file, checked before anything in it is read, and one of th
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.series import SeriesSet
+from denots.data.series import SeriesSet, content_fields
 from denots.errors import InvalidFolder, InvalidSeries
 from denots.folders import file_hash, holds_only, package_version, read_manifest, write_manifest, written_whole
 
@@ -63,7 +62,7 @@ def open_series_set(folder: Path) -> SeriesSet:
         raise InvalidFolder(f"{arrays} holds something else than plain arrays ({error}); do not trust it.") from error
     content |= {"channels": _names(manifest, "channels"), "static_names": _names(manifest, "static_names")}
     content["time_unit"] = manifest.get("time_unit")
-    content = {field.name: content.get(field.name) for field in fields(SeriesSet)}
+    content = {name: content.get(name) for name in content_fields()}
     if _content_hash(content) != manifest.get("content_sha256"):
         raise InvalidFolder(f"{folder / MANIFEST} does not describe {ARRAYS} any more; write or copy the folder again.")
     return SeriesSet(**content)
@@ -84,7 +83,7 @@ def stored_hash(folder: Path) -> str:
 
 
 def _content(series: SeriesSet) -> dict[str, Any]:
-    return {field.name: getattr(series, field.name) for field in fields(series)}
+    return {name: getattr(series, name) for name in content_fields()}
 
 
 def _content_hash(content: Mapping[str, Any]) -> str:

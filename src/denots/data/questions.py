@@ -1,0 +1,85 @@
+"""When a forecast is asked for: a table with one row, id and time, per question."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from denots.data.column import Columns, Groups, read_groups
+from denots.data.schema import TableSchema
+from denots.data.series import SeriesSet
+from denots.data.stamps import SECONDS, Stamps, read_stamps, unit_name
+from denots.errors import InvalidTable
+from denots.registry import listed
+from denots.shapes import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Which series are asked, at which times each, and to which rows of the table the answers belong."""
+
+    asked: "pd.DataFrame"  # id and time as the user wrote them
+    series: IntArray
+    times: list[FloatArray]
+    rows: list[IntArray]
+
+
+def read_questions(table: "pd.DataFrame", schema: TableSchema, frame: "pd.DataFrame", series: SeriesSet) -> Questions:
+    """The questions of a table with the id and time columns of `frame`, which `series` was read from.
+
+    Dates are counted from where the clock of their series begins; numbers are on that clock already.
+    """
+    import pandas as pd
+
+    columns = Columns(table)
+    for role, name in (("id", schema.id), ("time", schema.time)):
+        columns.require(name, role)
+    groups = read_groups(columns[schema.id], schema.id)
+    owner = _positions(groups, series.ids.tolist())
+    if (owner < 0).any():
+        strangers = [repr(name) for name in groups.ids[owner < 0].tolist()]
+        raise InvalidTable(
+            f"the table of questions asks about series {listed(strangers)}, which is not in the table of observations; "
+            "drop these questions or add the observations."
+        )
+    stamps = read_stamps(columns[schema.time], schema.time, groups)
+    times: FloatArray = stamps.ticks.astype(np.float64)
+    if stamps.per_second is not None:
+        times = _since_start(stamps, groups, schema, frame)
+    rows = [groups.rows[a:b] for a, b in zip(groups.offsets[:-1], groups.offsets[1:], strict=True)]
+    asked = pd.DataFrame({name: columns[name].reset_index(drop=True) for name in (schema.id, schema.time)})
+    return Questions(asked, owner, [times[own] for own in rows], rows)
+
+
+def _since_start(stamps: Stamps, groups: Groups, schema: TableSchema, frame: "pd.DataFrame") -> FloatArray:
+    """Time since the start of the series that each question belongs to, in the unit of the model."""
+    from denots.data.frame import picked_rows
+
+    columns = picked_rows(schema, Columns(frame))
+    observed = read_groups(columns[schema.id], schema.id)
+    name = schema.time if schema.start is None else schema.start
+    seen = read_stamps(columns[name], name, observed)
+    if seen.per_second is None or stamps.per_second is None:
+        raise InvalidTable(
+            f"the questions are dates such as {stamps.show(0)}, but column {name!r} of the table holds numbers; ask in numbers."
+        )
+    if seen.zone != stamps.zone:
+        raise InvalidTable(
+            f"the questions have time zone {stamps.zone or 'none'} and column {name!r} of the table has {seen.zone or 'none'}; "
+            "write both in one zone, best UTC."
+        )
+    origin = np.full(len(observed.ids), np.iinfo(np.int64).max)
+    np.minimum.at(origin, observed.codes, seen.ticks)
+    origin = origin[_positions(groups, observed.ids.tolist())[groups.codes]]
+    fine = max(seen.per_second, stamps.per_second)
+    since = stamps.ticks * (fine // stamps.per_second) - origin * (fine // seen.per_second)
+    return since / (fine * SECONDS[unit_name(str(schema.time_unit))])
+
+
+def _positions(groups: Groups, ids: list[str | int]) -> IntArray:
+    """Where each asked series stands among `ids`, compared as text; -1 where it does not."""
+    position = {str(name): row for row, name in enumerate(ids)}
+    return np.array([position.get(str(name), -1) for name in groups.ids.tolist()], dtype=np.int64)

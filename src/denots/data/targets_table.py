@@ -1,0 +1,40 @@
+"""Targets in a table of their own: one row per series, joined to the table of observations."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from denots.data.schema import TableSchema
+from denots.errors import InvalidTable, InvalidTarget
+from denots.registry import listed, lookup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def add_targets(
+    frame: "pd.DataFrame", targets: "pd.DataFrame", schema: TableSchema
+) -> tuple["pd.DataFrame", TableSchema]:
+    """The table of observations with the target of each series, and the schema that names its column.
+
+    The target may stay unnamed where the second table has one column beside the id. A series that the
+    second table does not list gets an empty target; what is only listed there is passed over.
+    """
+    columns = dict.fromkeys(map(str, frame.columns), True)
+    lookup(columns, schema.id, "id column")
+    lookup(dict.fromkeys(map(str, targets.columns), True), schema.id, "id column in the table of targets:")
+    others = [str(name) for name in targets.columns if name != schema.id]
+    if schema.target is None and len(others) != 1:
+        raise InvalidTable(
+            f"the table of targets has {len(others)} columns beside the id, {listed(others)}; "
+            "name the one to learn (target=..., --target)."
+        )
+    target = others[0] if schema.target is None else schema.target
+    lookup(dict.fromkeys(others, True), target, "target column in the table of targets:")
+    if target in columns:
+        raise InvalidTable(f"column {target!r} is in both tables; drop it from one of them.")
+    keys = targets[schema.id].astype(str)
+    twice = keys[keys.duplicated()]
+    if len(twice):
+        raise InvalidTarget(f"the table of targets has several rows for series {twice.iloc[0]!r}; give one row per id.")
+    answers = targets[target].set_axis(keys)
+    return frame.assign(**{target: frame[schema.id].astype(str).map(answers)}), replace(schema, target=target)
