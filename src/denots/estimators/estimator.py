@@ -3,20 +3,30 @@
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from denots.data.ranges import Ranges
+from denots.data.reading import Reading
 from denots.data.series import SeriesSet
-from denots.errors import InvalidOption, SolverWarning
+from denots.errors import InvalidOption, InvalidTarget, SolverWarning
+from denots.estimators.answers import Answers, give_answers, tell_of_failures, tell_of_unusual
 from denots.estimators.checkpoints import claim
-from denots.estimators.inputs import as_series_set, match_columns
+from denots.estimators.inputs import as_series_set, match_columns, scan_series
 from denots.estimators.validation import validation_split
+from denots.shapes import FloatArray
 from denots.systems import SYSTEMS, Problem, System
-from denots.tasks import Task
+from denots.tasks import Scores, Task
+from denots.tasks.task import known_target
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEPTHS = (1.0, 3.0, 10.0, 30.0)
 
@@ -110,8 +120,28 @@ class SeriesEstimator(BaseEstimator):
         self.channels_, self.static_names_, self.time_unit_ = series.channels, series.static_names, series.time_unit
         self.n_features_in_ = len(series.channels)
         self.validation_size_, self.validation_score_ = len(val_rows), found[best].score
+        self.schema_, self.ranges_ = series.schema, Ranges.of(series)
         self._warn_of_failures(len(train_rows))
         return self
+
+    def predict_table(self, X: Any, *, strict: bool = False) -> "pd.DataFrame":
+        """Answers as a table: the id of each series, its answer, and a status.
+
+        The status is "ok", what is unusual about the series, or why it has no answer; then its cells are empty.
+        """
+        import pandas as pd
+
+        answers = self._answers(X, strict=strict)
+        name = "id" if self.schema_ is None else self.schema_.id
+        columns = {name: answers.ids, **self.task_.columns(answers.values), "status": answers.status}
+        return pd.DataFrame(columns)
+
+    def evaluate(self, X: Any, y: Any = None) -> Scores:
+        """All metrics of the task on series with known answers, beside those of the trivial answer."""
+        series = self._to_judge(X, y)[0] if self.task_.needs_target else self._read(X).series
+        part = self.task_.pose(series)
+        answers = self._answers(part.series, None if part.at is None else part.at.numpy())
+        return self.task_.scores(answers.outputs, part)
 
     def _identity(self) -> dict[str, Any]:
         """The options that make a run another run."""
@@ -128,6 +158,37 @@ class SeriesEstimator(BaseEstimator):
                 stacklevel=4,
             )
 
-    def _read(self, X: Any) -> SeriesSet:
+    def _to_learn(self, X: Any, y: Any) -> SeriesSet:
+        """Series with their target; every one that cannot be read is named."""
+        series = as_series_set(X)
+        target = series.target if y is None else np.asarray(y)
+        if target is None:
+            raise InvalidTarget(
+                "this estimator requires y to be passed, but the target y is None; give y, or a SeriesSet with a target."
+            )
+        if len(target) != len(series):
+            raise InvalidTarget(f"{len(target)} targets for {len(series)} series; give one each.")
+        return series.with_target(target)
+
+    def _to_judge(self, X: Any, y: Any) -> tuple[SeriesSet, np.ndarray]:
+        """Series that can be read and their known answers."""
+        reading = self._read(X)
+        if y is not None and reading.rejected:
+            lost = {bad.id for bad in reading.rejected}
+            kept = np.array([name not in lost for name in reading.ids.tolist()])
+            y = np.asarray(y)[kept] if len(y) == len(kept) else y
+        series = self._to_learn(reading.series, y)
+        return series, known_target(series)
+
+    def _read(self, X: Any) -> Reading:
+        """What can be read of X, with channels and static features in the order of the fitted ones."""
         check_is_fitted(self)
-        return match_columns(as_series_set(X), self.channels_, self.static_names_)
+        reading = X if isinstance(X, Reading) else scan_series(X, self.schema_, len(self.channels_))
+        return replace(reading, series=match_columns(reading.series, self.channels_, self.static_names_))
+
+    def _answers(self, X: Any, at: FloatArray | None = None, *, strict: bool = False) -> Answers:
+        """Outputs and answers for each series of X; series without one are named in a warning."""
+        answers = give_answers(self.fitted_, self.ranges_, self._read(X), at)
+        tell_of_failures(answers, strict)
+        tell_of_unusual(answers)
+        return answers

@@ -1,14 +1,19 @@
 """Predict values of a series between and beyond its observations."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from denots.errors import InvalidSeries
+from denots.data.reading import Reading
+from denots.errors import InvalidOption, InvalidSeries
 from denots.estimators.estimator import SeriesEstimator
+from denots.estimators.inputs import as_series_set
 from denots.shapes import FloatArray
 from denots.tasks import Forecast
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class SeriesForecaster(SeriesEstimator):
@@ -23,7 +28,7 @@ class SeriesForecaster(SeriesEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from complete series; no target is needed, `y` is ignored."""
-        return self._fit(self._series(X))
+        return self._fit(as_series_set(X))
 
     def predict(self, X: Any, times: Any, *, strict: bool = False) -> Any:
         """Values at the given times, from all observations in X.
@@ -39,21 +44,57 @@ class SeriesForecaster(SeriesEstimator):
         if isinstance(times, Sequence) and len(times) and np.ndim(times[0]) == 1:
             return self._predict_each(reading, [np.asarray(t, dtype=np.float64) for t in times], strict)
         shared = np.asarray(times, dtype=np.float64)
-        n = len(reading)
+        n = len(reading.ids)
         if shared.ndim not in (1, 2) or (shared.ndim == 2 and len(shared) != n):
             raise InvalidSeries(
                 f"times have shape {shared.shape}; expected (K,) for all series, ({n}, K), or a list of arrays."
             )
         return self._answers(reading, np.broadcast_to(shared, (n, shared.shape[-1])), strict=strict).values
 
+    def predict_table(self, X: Any, times: Any = None, *, questions: Any = None, strict: bool = False) -> "pd.DataFrame":
+        """Answers as a table: id, time, one column per channel, and the status of the series.
+
+        Args:
+            times: one array of times for all series.
+            questions: instead, a table with the id and time columns of the fitted one, a row per question;
+                X is then a table, too, and dates are counted as in it.
+        """
+        import pandas as pd
+
+        from denots.data.questions import read_questions
+
+        reading = self._read(X)
+        if (times is None) == (questions is None):
+            raise InvalidOption("a forecast needs times: give either times or a table of questions.")
+        id_column, time_column = ("id", "time") if self.schema_ is None else (self.schema_.id, self.schema_.time)
+        if questions is None:
+            each = [np.asarray(times, dtype=np.float64)] * len(reading.ids)
+            rows = np.arange(sum(map(len, each))).reshape(len(each), -1)
+            asked = pd.DataFrame({id_column: np.repeat(reading.ids, len(each[0])), time_column: np.concatenate(each)})
+            owners = np.arange(len(each))
+        elif self.schema_ is None:
+            raise InvalidOption("a table of questions needs a model that was fitted on a table; give times instead.")
+        else:
+            found = read_questions(questions, self.schema_, X, reading.ids)
+            owners, each, rows, asked = found.series, found.times, found.rows, found.asked
+        at = np.full((len(reading.ids), max(max(map(len, each)), 1)), np.nan)
+        for owner, own in zip(owners, each, strict=True):
+            at[owner, : len(own)] = own
+        answers = self._answers(reading, at, strict=strict)
+        values = np.full((len(asked), len(self.channels_)), np.nan)
+        status = np.full(len(asked), "", dtype=object)
+        for owner, own, places in zip(owners, each, rows, strict=True):
+            values[places], status[places] = answers.values[owner, : len(own)], answers.status[owner]
+        return asked.assign(**self.task_.columns(values), status=status)
+
     def score(self, X: Any, y: Any = None) -> float:
         """R2 over all rows hidden as in training."""
-        part = self.task_.pose(self._series(X))
+        part = self.task_.pose(self._read(X).series)
         outputs = self._answers(part.series, None if part.at is None else part.at.numpy()).outputs
         return float(self.task_.metric(outputs, part.target))
 
-    def _predict_each(self, reading: Any, times: list[FloatArray], strict: bool) -> list[np.ndarray]:
-        n = len(reading)
+    def _predict_each(self, reading: Reading, times: list[FloatArray], strict: bool) -> list[np.ndarray]:
+        n = len(reading.ids)
         if len(times) != n:
             raise InvalidSeries(f"{len(times)} arrays of query times for {n} series; give one each.")
         longest = max(max(map(len, times)), 1)
