@@ -1,7 +1,6 @@
 """Training: seeds fix everything, a killed run resumes to the same weights, failures stay contained."""
 
 import csv
-import json
 import os
 import signal
 import subprocess
@@ -18,9 +17,10 @@ from denots.data import SeriesSet
 from denots.errors import InvalidOption
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
-from denots.training.fit import CHECKPOINT, CURVE, History, fit
-from denots.training.loader import EpochSampler, class_weights
+from denots.training.fit import CHECKPOINT, CURVE, History, completed_epochs, fit
+from denots.training.loader import class_weights, draw_batches
 from denots.training.model import Model, run_model
+from denots.training.progress import Silence
 
 from models import calibrated, make_model
 
@@ -92,37 +92,31 @@ def test_what_was_drawn_before_does_not_matter() -> None:
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
-def test_an_epoch_is_a_function_of_seed_and_number() -> None:
-    def rows(seed: int, epoch: int) -> list[list[int]]:
-        sampler = EpochSampler(10, 4, 5, seed)
-        sampler.set_epoch(epoch)
-        return [batch.tolist() for batch in sampler]
+def test_batches_are_a_function_of_the_seed_and_hold_every_row_equally_often() -> None:
+    def rows(seed: int) -> list[list[int]]:
+        return [batch.tolist() for batch in draw_batches(10, 4, 5, seed=seed)]
 
-    assert rows(0, 3) == rows(0, 3)
-    assert rows(0, 3) != rows(0, 4)
-    assert rows(0, 3) != rows(1, 3)
-    flat = [row for batch in rows(0, 3) for row in batch]
+    assert rows(3) == rows(3)
+    assert rows(3) != rows(4)
+    flat = [row for batch in rows(3) for row in batch]
     assert sorted(flat[:10]) == sorted(flat[10:]) == list(range(10))
 
 
-def test_balanced_batches_hold_every_class_equally_often_and_repeat_with_seed_and_epoch() -> None:
+def test_balanced_batches_hold_every_class_equally_often_and_repeat_with_the_seed() -> None:
     target = torch.tensor([0] * 90 + [1] * 9 + [2])
 
-    def rows(seed: int, epoch: int) -> torch.Tensor:
-        sampler = EpochSampler(len(target), 50, 200, seed, class_weights(target))
-        sampler.set_epoch(epoch)
-        batches = list(sampler)
+    def rows(seed: int) -> torch.Tensor:
+        batches = draw_batches(len(target), 50, 200, seed=seed, weights=class_weights(target))
         assert [len(batch) for batch in batches] == [50] * 200
         return torch.cat(batches)
 
-    drawn = rows(0, 3)
+    drawn = rows(3)
     shares = torch.bincount(target[drawn]) / len(drawn)
     assert shares.tolist() == pytest.approx([1 / 3] * 3, abs=0.02)  # 10,000 draws: four standard deviations
     within = torch.bincount(drawn, minlength=100)[90:99] / len(drawn)
     assert within.tolist() == pytest.approx([1 / 27] * 9, abs=0.01)
-    assert torch.equal(drawn, rows(0, 3))
-    assert not torch.equal(drawn, rows(0, 4))
-    assert not torch.equal(drawn, rows(1, 3))
+    assert torch.equal(drawn, rows(3))
+    assert not torch.equal(drawn, rows(4))
 
 
 def test_a_balanced_run_cut_short_goes_on_to_the_same_weights(tmp_path: Path) -> None:
@@ -225,7 +219,85 @@ def test_series_that_fail_to_solve_leave_the_others_their_gradient() -> None:
         torch.testing.assert_close(model.backbone.field.state_dict()[name], value, rtol=1e-4, atol=1e-6)
 
 
-def test_checkpoints_hold_no_pickled_code(tmp_path: Path) -> None:
-    trained(tmp_path)
-    saved = torch.load(tmp_path / CHECKPOINT, weights_only=True)
-    assert json.dumps(sorted(saved["callbacks"]))
+def by_hand(model: Model, train: Examples, val: Examples, config: TrainConfig) -> tuple[dict, list[tuple]]:
+    """What training means, in plain PyTorch: best weights, and metric and loss of every epoch."""
+    optimiser = torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
+    curve, best, score, waited = [], {}, -torch.inf, 0
+    for epoch in range(config.max_epochs):
+        seed = config.seed * 1_000_003 + epoch
+        torch.manual_seed(seed)
+        for _ in range(min(epoch, 1)):
+            torch.randint(-(2**63), 2**63 - 1, ())
+        order = torch.randperm(len(train), generator=torch.Generator().manual_seed(seed))
+        model.train()
+        for rows in order[: config.batches_per_epoch * config.batch_size].split(config.batch_size):
+            optimiser.zero_grad()
+            model.task.loss(model(train.select(rows).inputs).outputs, train.target[rows]).backward()
+            optimiser.step()
+        outputs = run_model(model, val.inputs).outputs
+        metric = float(model.task.metric(outputs, val.target).float())
+        curve.append((metric, float(model.task.loss(outputs, val.target))))
+        if curve[-1][0] == max(curve)[0] and curve.index(max(curve, key=lambda pair: (pair[0], -pair[1]))) == epoch:
+            best = {name: value.clone() for name, value in model.state_dict().items()}
+        score, waited = (metric, 0) if metric > score else (score, waited + 1)
+        if waited == config.patience:
+            break
+    return best, curve
+
+
+@pytest.mark.parametrize(("backbone", "patience"), [("denots", 10), ("denots", 1), ("gru", 2), ("tempformer", 3)])
+def test_training_is_what_a_loop_in_plain_torch_does_to_the_last_bit(backbone: str, patience: int) -> None:
+    series = waves(32)
+    config = TrainConfig(
+        learning_rate=3e-2, batch_size=8, batches_per_epoch=3, max_epochs=6, patience=patience, seed=11
+    )
+    models = [make_model(backbone, {"state_size": 16}, "regression", 1, seed=1) for _ in range(2)]
+    target = torch.from_numpy(series.target)[:, None]
+    for model in models:
+        calibrated(model, series, target)
+    data = [Examples(model.backbone.prepare(series), target) for model in models]
+    train, val = torch.arange(24), torch.arange(24, 32)
+    history = fit(models[0], data[0].select(train), data[0].select(val), config)
+    best, curve = by_hand(models[1], data[1].select(train), data[1].select(val), config)
+    assert [(row["val_metric"], row["val_loss"]) for row in history.rows] == curve
+    assert all(torch.equal(value, best[name]) for name, value in models[0].state_dict().items())
+
+
+def test_a_metric_that_is_not_a_number_ends_a_run() -> None:
+    config = TrainConfig(max_epochs=50, patience=20)
+    assert History([{"val_metric": 0.5}, {"val_metric": float("nan")}]).ended(config)
+    assert not History([{"val_metric": 0.5}, {"val_metric": 0.4}]).ended(config)
+
+
+def test_a_model_with_dropout_that_is_cut_short_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    """Dropout draws from the global generator, whose state no checkpoint holds."""
+    series = waves()
+
+    def dropped(folder: Path | None, epochs: int) -> dict:
+        model = make_model("tempformer", {"state_size": 16}, "regression", 1)
+        target = torch.from_numpy(series.target)[:, None]
+        calibrated(model, series, target)
+        data = Examples(model.backbone.prepare(series), target)
+        fit(model, data, data, TrainConfig(**{**SHORT.__dict__, "max_epochs": epochs}), folder=folder)
+        return model.state_dict()
+
+    whole = dropped(None, 4)
+    dropped(tmp_path, 2)
+    resumed = dropped(tmp_path, 4)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def test_an_interruption_at_any_moment_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
+    class Impatient(Silence):
+        def batch(self) -> None:
+            super().batch()
+            if self.batches_done == 5:  # in the middle of the second epoch
+                raise KeyboardInterrupt
+
+    whole, _ = trained()
+    model, data = examples(waves())
+    with pytest.raises(KeyboardInterrupt):
+        fit(model, data, data, SHORT, folder=tmp_path, progress=Impatient())
+    assert completed_epochs(tmp_path) == 1
+    resumed, _ = trained(tmp_path)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)

@@ -51,7 +51,9 @@ class SeriesForecaster(SeriesEstimator):
             )
         return self._answers(reading, np.broadcast_to(shared, (n, shared.shape[-1])), strict=strict).values
 
-    def predict_table(self, X: Any, times: Any = None, *, questions: Any = None, strict: bool = False) -> "pd.DataFrame":
+    def predict_table(
+        self, X: Any, times: Any = None, *, questions: Any = None, strict: bool = False
+    ) -> "pd.DataFrame":
         """Answers as a table: id, time, one column per channel, and the status of the series.
 
         Args:

@@ -1,29 +1,24 @@
-"""Train a model with Lightning; a run killed at any moment goes on where its last epoch ended."""
+"""Train a model: Adam, early stopping, and after every epoch a checkpoint from which a killed run goes on."""
 
 import csv
-import logging
-import os
-import signal
+import io
+import math
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import lightning as L
 import torch
-from lightning.pytorch.callbacks import Checkpoint, EarlyStopping
 from torch import Tensor
 
 from denots.errors import OutOfTime
+from denots.folders import write_file_whole
+from denots.training.adam import Adam
+from denots.training.checkpoint import Checkpoint, unusable
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
-from denots.training.loader import ExamplesModule
-from denots.training.model import Model
-from denots.training.module import TrainingModule
-from denots.training.progress import EpochBar
+from denots.training.loader import class_weights, draw_batches
+from denots.training.model import Model, Output, run_model
+from denots.training.progress import Plan, Progress, shown
 
 CHECKPOINT, CURVE = "checkpoint.ckpt", "curve.csv"
 
@@ -40,75 +35,24 @@ class History:
     def best(self) -> dict[str, float]:
         return max(self.rows, key=lambda row: (row["val_metric"], -row["val_loss"]))
 
-    def write_csv(self, file: Path) -> None:
-        with file.open("w", newline="") as stream:
-            writer = csv.DictWriter(stream, fieldnames=list(self.rows[0]))
-            writer.writeheader()
-            writer.writerows(self.rows)
-
     @property
     def seconds(self) -> float:
         return sum(row["seconds"] for row in self.rows)
 
+    def ended(self, config: TrainConfig) -> bool:
+        """Whether a run with this curve is over: by its last epoch, without patience, or without a metric."""
+        best, waited, metric = torch.tensor(-torch.inf), 0, 0.0
+        for metric in (row["val_metric"] for row in self.rows):
+            current = torch.tensor(metric, dtype=torch.float32)  # as it was measured, min_delta included
+            best, waited = (current, 0) if current - config.min_delta > best else (best, waited + 1)
+        return len(self.rows) >= config.max_epochs or waited >= config.patience or not math.isfinite(metric)
 
-class Journal(Checkpoint):
-    """Keeps the curve and the best weights, and writes both with the checkpoint after every epoch.
-
-    One file holds everything that a resumed run needs, and it is replaced in one move: there is
-    no moment at which weights, optimiser and curve could disagree. Lightning runs a Checkpoint
-    after every other callback, so early stopping has counted the epoch before it is written.
-    """
-
-    def __init__(self, folder: Path | None, deadline: float | None) -> None:
-        self.folder, self.deadline = folder, deadline
-        self.rows: list[dict[str, float]] = []
-        self.best_weights: dict[str, Tensor] = {}
-        self.started = time.perf_counter()
-
-    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        self.started = time.perf_counter()
-
-    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        assert isinstance(pl_module, TrainingModule)
-        metric = float(trainer.callback_metrics["val_metric"])
-        loss = float(torch.stack(pl_module.losses).mean()) if pl_module.losses else float("nan")
-        val_loss = float(trainer.callback_metrics["val_loss"])
-        row = {"epoch": trainer.current_epoch, "loss": loss, "val_loss": val_loss, "val_metric": metric}
-        row["failures"] = pl_module.failures
-        if "evaluations" in trainer.callback_metrics:
-            row["evaluations"] = float(trainer.callback_metrics["evaluations"])
-        self.rows.append({**row, "seconds": time.perf_counter() - self.started})
-        if History(self.rows).best is self.rows[-1]:
-            self.best_weights = {name: value.clone() for name, value in pl_module.model.state_dict().items()}
-        if self.folder is not None:
-            self._write(trainer)
-        if self.deadline is not None and time.time() > self.deadline:
-            raise OutOfTime(f"time ran out after {len(self.rows)} epochs; start again to go on from there.")
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"rows": self.rows, "best_weights": self.best_weights}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.rows, self.best_weights = state_dict["rows"], state_dict["best_weights"]
-
-    def _write(self, trainer: L.Trainer) -> None:
-        assert self.folder is not None
-        fresh = self.folder / f"{CHECKPOINT}.new"
-        trainer.save_checkpoint(fresh)
-        os.replace(fresh, self.folder / CHECKPOINT)
-        fresh = self.folder / f"{CURVE}.new"
-        History(self.rows).write_csv(fresh)
-        os.replace(fresh, self.folder / CURVE)
-
-
-class _EpochSeed(L.Callback):
-    """Whatever a model draws at random in an epoch depends on the seed and the epoch alone."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        torch.manual_seed(self.seed * 1_000_003 + trainer.current_epoch)
+    def write_csv(self, file: Path) -> None:
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, fieldnames=list(self.rows[0]))
+        writer.writeheader()
+        writer.writerows(self.rows)
+        write_file_whole(file, text.getvalue().encode())
 
 
 def fit(
@@ -118,7 +62,7 @@ def fit(
     config: TrainConfig,
     *,
     folder: Path | None = None,
-    progress: bool = False,
+    progress: Progress | bool = False,
     deadline: float | None = None,
 ) -> History:
     """Train in place and end with the weights of the best epoch.
@@ -126,82 +70,108 @@ def fit(
     Args:
         folder: where the checkpoint and the learning curve are kept; if it holds a checkpoint
             of an earlier run, that run is continued.
+        progress: who is told about each batch and epoch; True is a bar or lines on stderr.
         deadline: a time (as of `time.time()`) after which the next finished epoch is the last
             one for now: OutOfTime is raised.
     """
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-    journal = Journal(folder, deadline)
-    stopping = EarlyStopping(
-        "val_metric", mode="max", patience=config.patience, min_delta=config.min_delta, verbose=False
-    )
-    data = ExamplesModule(train, val, config)
-    checkpoint = None if folder is None or not (folder / CHECKPOINT).exists() else folder / CHECKPOINT
-    with _quiet_lightning(), torch.random.fork_rng(devices=[]):
-        trainer = L.Trainer(
-            accelerator="cpu",
-            max_epochs=config.max_epochs,
-            callbacks=[
-                stopping,
-                _EpochSeed(config.seed),
-                journal,
-                *([EpochBar(model, config.max_epochs)] if progress else []),
-            ],
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            logger=False,
-            num_sanity_val_steps=0,
-        )
-        if checkpoint is None or not _finished(checkpoint, config):
-            with _plain_interrupt():
-                trainer.fit(TrainingModule(model, config.learning_rate), data, ckpt_path=checkpoint, weights_only=True)
-        else:
-            saved = torch.load(checkpoint, weights_only=True)
-            journal.load_state_dict(saved["callbacks"][journal.state_key])
-    model.load_state_dict(journal.best_weights)
-    return History(journal.rows)
+    run = _Run(model, train, val, config)
+    if folder is not None and (folder / CHECKPOINT).exists():
+        run.restore(folder / CHECKPOINT)
+    watcher = shown(progress)
+    if not run.history.ended(config):
+        watcher.start(Plan.of(model, config, batches=run.batches), run.history.rows)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            while not run.history.ended(config):
+                run.epoch(watcher)
+                if folder is not None:
+                    run.save(folder)
+                if deadline is not None and time.time() > deadline:
+                    epochs = len(run.history.rows)
+                    raise OutOfTime(f"time ran out after {epochs} epochs; start again to go on from there.")
+    finally:
+        watcher.stop()
+    model.load_state_dict(run.best_weights)
+    return run.history
 
 
 def completed_epochs(folder: Path) -> int:
     """How many epochs the run in a folder has behind it; 0 where there is no checkpoint."""
-    checkpoint = folder / CHECKPOINT
-    return _epochs(torch.load(checkpoint, weights_only=True)) if checkpoint.exists() else 0
+    file = folder / CHECKPOINT
+    return len(Checkpoint.read(file).rows) if file.exists() else 0
 
 
-def _finished(checkpoint: Path, config: TrainConfig) -> bool:
-    """Whether the run behind a checkpoint had already ended, by patience or by its last epoch."""
-    saved = torch.load(checkpoint, weights_only=True)
-    waits = [state["wait_count"] for key, state in saved["callbacks"].items() if key.startswith("EarlyStopping")]
-    return max(waits) >= config.patience or _epochs(saved) >= config.max_epochs
+class _Run:
+    """What changes while a model is trained: its weights, the optimiser, the curve and the best weights."""
+
+    def __init__(self, model: Model, train: Examples, val: Examples, config: TrainConfig) -> None:
+        self.model, self.train, self.val, self.config = model, train, val, config
+        self.class_weights = class_weights(train.target) if config.balanced_sampling else None
+        self.batches = config.epoch_length(len(train))
+        self.optimiser = Adam(model.parameters(), config.learning_rate)
+        self.history = History()
+        self.best_weights: dict[str, Tensor] = {}
+
+    def epoch(self, watcher: Progress) -> None:
+        """Learn from every batch, then judge. All that is drawn at random depends on seed and epoch alone."""
+        started, number = time.perf_counter(), len(self.history.rows)
+        loss, failures = self._learn(number, watcher)
+        metric, val_loss, evaluations = self._judge()
+        row = {"epoch": number, "loss": loss, "val_loss": val_loss, "val_metric": metric, "failures": failures}
+        if evaluations is not None:
+            row["evaluations"] = evaluations
+        self.history.rows.append({**row, "seconds": time.perf_counter() - started})
+        if self.history.best is self.history.rows[-1]:
+            self.best_weights = {name: value.clone() for name, value in self.model.state_dict().items()}
+        watcher.epoch(self.history.rows)
+
+    def _learn(self, number: int, watcher: Progress) -> tuple[float, int]:
+        """The mean loss over batches, and how often a series could not be solved; that leaves the loss, not the run."""
+        seed = self.config.seed * 1_000_003 + number
+        torch.manual_seed(seed)
+        if number:
+            torch.empty((), dtype=torch.int64).random_()  # a draw that recorded runs made: dropout repeats theirs
+        rows = draw_batches(
+            len(self.train), self.config.batch_size, self.batches, seed=seed, weights=self.class_weights
+        )
+        self.model.train()
+        losses, failures = [], 0
+        for batch in map(self.train.select, rows):
+            output = self.model(batch.inputs, batch.at)
+            failures += int((~output.ok).sum())
+            if output.ok.any():
+                loss = self.model.task.loss(*_solved(output, batch.target))
+                self.optimiser.zero_grad()
+                loss.backward()
+                self.optimiser.step()
+                losses.append(loss.detach())
+            watcher.batch()
+        return float(torch.stack(losses).mean()) if losses else math.nan, failures
+
+    @torch.inference_mode()
+    def _judge(self) -> tuple[float, float, float | None]:
+        """Metric and loss over the validation split, and field calls for each of its series."""
+        task, target = self.model.task, self.val.target
+        output = run_model(self.model, self.val.inputs, self.val.at, batch_size=2 * self.config.batch_size)
+        loss = float(task.loss(*_solved(output, target))) if output.ok.any() else math.inf
+        metric = float(task.metric(output.outputs, target).float())
+        return metric, loss, None if output.evaluations is None else float(output.evaluations.float().mean())
+
+    def save(self, folder: Path) -> None:
+        rows, weights = self.history.rows, self.model.state_dict()
+        checkpoint = Checkpoint(rows, weights, self.best_weights, self.optimiser.state())
+        checkpoint.write(folder / CHECKPOINT)
+        self.history.write_csv(folder / CURVE)
+
+    def restore(self, file: Path) -> None:
+        saved = Checkpoint.read(file)
+        try:
+            self.model.load_state_dict(saved.weights)
+        except RuntimeError as error:
+            raise unusable(file, "belongs to another model") from error
+        self.optimiser.load(saved.optimiser)
+        self.history, self.best_weights = History(saved.rows), saved.best
 
 
-def _epochs(saved: dict[str, Any]) -> int:
-    return len(next(state["rows"] for key, state in saved["callbacks"].items() if key.startswith("Journal")))
-
-
-@contextmanager
-def _plain_interrupt() -> Iterator[None]:
-    """Ctrl-C arrives as KeyboardInterrupt: Lightning would exit the process and switch the signal off."""
-    handler = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    except SystemExit as stop:
-        if not isinstance(stop.__context__, KeyboardInterrupt):
-            raise
-        signal.signal(signal.SIGINT, handler)
-        raise KeyboardInterrupt from None
-
-
-@contextmanager
-def _quiet_lightning() -> Iterator[None]:
-    """No advertisements on stdout; and advice about workers does not apply to row selections."""
-    logger = logging.getLogger("lightning.pytorch")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", module="lightning")
-            warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-            yield
-    finally:
-        logger.setLevel(level)
+def _solved(output: Output, target: Tensor) -> tuple[Tensor, Tensor]:
+    return (output.outputs, target) if output.ok.all() else (output.outputs[output.ok], target[output.ok])

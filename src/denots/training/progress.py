@@ -1,47 +1,147 @@
-"""A progress bar for someone who watches a run: the epoch, its batches, and how good the model is."""
+"""What someone who waits for a run is told: the epoch, how good the model is, and how long it may still take."""
 
-import lightning as L
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+import abc
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from denots.training.model import Model
+from denots.training.config import TrainConfig
+
+if TYPE_CHECKING:
+    from denots.training.model import Model
+
+LINE_SECONDS, LINE_SHARE = 10.0, 0.1
 
 
-class EpochBar(L.Callback):
-    """One line on stderr that vanishes when training ends."""
+@dataclass(frozen=True)
+class Plan:
+    """What is ahead: at most so many epochs of so many batches, and the name of the metric."""
 
-    def __init__(self, model: Model, max_epochs: int) -> None:
+    label: str
+    metric: str
+    epochs: int
+    batches: int
+
+    @classmethod
+    def of(cls, model: "Model", config: TrainConfig, batches: int) -> "Plan":
         depth = getattr(model.backbone.config, "depth", None)
-        self.label = "" if depth is None else f"depth {depth:g}, "
-        self.metric_name, self.max_epochs = model.task.metric_name, max_epochs
-        self.best = (float("-inf"), 0)
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[score]}"),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.line = self.bar.add_task("", score="")
+        label = "" if depth is None else f"depth {depth:g}, "
+        return cls(label, model.task.metric_name, config.max_epochs, batches)
 
-    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+
+class Progress(abc.ABC):
+    """Is told what `fit` does; one object may watch several runs, one after the other."""
+
+    def start(self, plan: Plan, rows: list[dict[str, float]]) -> None:
+        """A run begins, or goes on after the epochs in `rows`."""
+        self.plan, self.rows = plan, rows
+        self.started, self.batches_done, self.first_epoch = time.monotonic(), 0, len(rows)
+
+    def batch(self) -> None:
+        self.batches_done += 1
+
+    def epoch(self, rows: list[dict[str, float]]) -> None:
+        """An epoch ended; `rows` is the learning curve with it."""
+        self.rows = rows
+
+    @abc.abstractmethod
+    def stop(self) -> None:
+        """The run ended, in whatever way; called even when it never started."""
+
+    def score(self) -> str:
+        """The latest and the best metric."""
+        if not self.rows:
+            return ""
+        best = max(self.rows, key=lambda row: row["val_metric"])
+        latest = f"{self.plan.metric} {self.rows[-1]['val_metric']:.3f}"
+        return f"{latest}, best {best['val_metric']:.3f} in epoch {best['epoch'] + 1}"
+
+    def left(self) -> str:
+        """The time until the last epoch at the pace so far; early stopping may end the run before."""
+        if not self.batches_done:
+            return ""
+        ahead = (self.plan.epochs - self.first_epoch) * self.plan.batches - self.batches_done
+        return f"at most {_spoken((time.monotonic() - self.started) / self.batches_done * ahead)} left"
+
+
+class Silence(Progress):
+    """Tells nobody."""
+
+    def stop(self) -> None:
+        pass
+
+
+class Lines(Progress):
+    """A line on stderr after the first epoch, and then after every ten seconds and tenth of the time so far."""
+
+    due = 0.0
+
+    def start(self, plan: Plan, rows: list[dict[str, float]]) -> None:
+        super().start(plan, rows)
+        self.due = self.started
+
+    def epoch(self, rows: list[dict[str, float]]) -> None:
+        super().epoch(rows)
+        now = time.monotonic()
+        if now >= self.due:
+            self.due = now + max(LINE_SECONDS, LINE_SHARE * (now - self.started))
+            place = f"{self.plan.label}epoch {len(rows)}/{self.plan.epochs}"
+            sys.stderr.write(f"{place}: {self.score()}, {self.left()}\n")
+            sys.stderr.flush()
+
+    def stop(self) -> None:
+        pass
+
+
+class Bar(Progress):
+    """One line on a terminal that moves with every batch and vanishes when training ends."""
+
+    bar: Any = None
+
+    def start(self, plan: Plan, rows: list[dict[str, float]]) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Drawing
+
+        super().start(plan, rows)
+        words = TextColumn("{task.description}"), TextColumn("{task.fields[left]}"), TextColumn("{task.fields[score]}")
+        columns = (words[0], BarColumn(bar_width=24), TimeElapsedColumn(), *words[1:])
+        self.bar = Drawing(*columns, console=Console(stderr=True), transient=True)
+        total = plan.epochs * plan.batches
+        self.line = self.bar.add_task("", total=total, completed=len(rows) * plan.batches, score="", left="")
+        self._draw()
         self.bar.start()
-        described = f"{self.label}epoch {trainer.current_epoch + 1}/{self.max_epochs}"
-        self.bar.update(self.line, description=described, completed=0, total=int(trainer.num_training_batches))
 
-    def on_train_batch_end(self, *_: object, **__: object) -> None:
+    def batch(self) -> None:
+        super().batch()
         self.bar.advance(self.line)
+        self._draw()
 
-    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        score = float(trainer.callback_metrics["val_metric"])
-        self.best = max(self.best, (score, -trainer.current_epoch))
-        best, epoch = self.best
-        self.bar.update(self.line, score=f"{self.metric_name} {score:.3f}, best {best:.3f} in epoch {1 - epoch}")
+    def epoch(self, rows: list[dict[str, float]]) -> None:
+        super().epoch(rows)
+        self._draw()
 
-    def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
-        self.bar.stop()
+    def stop(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
 
-    def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
-        self.bar.stop()
+    def _draw(self) -> None:
+        place = f"{self.plan.label}epoch {min(len(self.rows) + 1, self.plan.epochs)}/{self.plan.epochs}"
+        self.bar.update(self.line, description=place, score=self.score(), left=self.left())
+
+
+def shown(progress: Progress | bool) -> Progress:
+    """True is a bar where a terminal shows it, and lines where stderr is a file or a pipe."""
+    if isinstance(progress, Progress):
+        return progress
+    if not progress:
+        return Silence()
+    return Bar() if sys.stderr.isatty() else Lines()
+
+
+def _spoken(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
