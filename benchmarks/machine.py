@@ -13,7 +13,7 @@ from benchmarks.measure import wait_for_quiet
 from denots import kernels
 
 HERE = Path(__file__).parent
-LIBRARIES = ("denots", "torch", "numpy", "torchode", "torchdiffeq", "torchcde", "diffrax", "jax", "lightning")
+LIBRARIES = ("denots", "torch", "numpy", "torchode", "torchdiffeq", "torchcde", "diffrax", "jax")
 TARGET_FLAGS = {"baseline": ["-mavx2", "-mfma"], "avx2": ["-mavx2", "-mfma"], "avx512": ["-mavx512f", "-mfma"]}
 
 

@@ -181,7 +181,7 @@ def _make(job: Job, folder: Path, deadline: float | None) -> tuple[Fate, str]:
             except Exception as error:  # hours of other runs must not be lost to one
                 return "failed", str(error) if isinstance(error, DenotsError) else f"{type(error).__name__}: {error}"
             finally:
-                gc.collect()  # Lightning leaves cycles behind that hold all data of the run
+                gc.collect()  # a run leaves cycles behind that hold all of its data
         for experiment in job.experiments:
             if not results.holds(experiment, record):
                 results.add(experiment, record)

@@ -89,7 +89,7 @@ def find_record(file: Path, spec: RunSpec) -> RunRecord | None:
 
 def versions() -> dict[str, str]:
     """What a result may depend on besides its spec."""
-    libraries = {name: version(name) for name in ("torch", "numpy", "lightning")}
+    libraries = {name: version(name) for name in ("torch", "numpy")}
     return {
         "denots": denots.__version__,
         "python": platform.python_version(),
