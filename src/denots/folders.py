@@ -33,13 +33,13 @@ def written_whole(
     process finished meanwhile stays.
     """
     folder = expanded(folder)
-    _check_free(folder, replaceable)
+    check_free(folder, replaceable)
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = _sibling(folder)
     draft.mkdir()
     try:
         yield draft
-        _check_free(folder, replaceable)
+        check_free(folder, replaceable)
         try:
             _move_in(draft, folder, existing, replaceable)
         except OSError:
@@ -122,7 +122,8 @@ def _occupied(folder: Path) -> bool:
     return folder.exists() and not (folder.is_dir() and not any(folder.iterdir()))
 
 
-def _check_free(folder: Path, replaceable: Callable[[Path], bool]) -> None:
+def check_free(folder: Path, replaceable: Callable[[Path], bool]) -> None:
+    """Refuse a place that holds anything else than what may be replaced, naming what lies there."""
     if _occupied(folder) and not replaceable(folder):
         raise InvalidFolder(
             f"{folder} exists and is not a folder that denots wrote, or holds other files too ({_listed(folder)}); "
@@ -154,7 +155,7 @@ def _move_in(
     # Only now can nobody add a file to it by its name any more.
     if _occupied(earlier) and not replaceable(earlier):
         os.rename(earlier, folder)
-        _check_free(folder, replaceable)
+        check_free(folder, replaceable)
     try:
         os.rename(draft, folder)
     except OSError:

@@ -2,20 +2,20 @@
 
 import shutil
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denots.cli.messages import complain, say, show_facts, watched
-from denots.cli.table_options import FILE, FittedTable, names, read_fit_table, write_fitted_table
-from denots.data.schema import TableSchema
+from denots.cli.messages import complain, say, show_facts
 from denots.errors import InvalidFolder, InvalidOption
-from denots.registry import lookup
 
 if TYPE_CHECKING:
     from denots.data.series import SeriesSet
-    from denots.estimators.estimator import SeriesEstimator
+    from denots.estimators import SeriesEstimator
+    from denots.systems import System
+    from denots.tasks import Task
 
 COLUMNS, MODEL, TRAINING = "Columns", "Model", "Training"
 
@@ -37,10 +37,14 @@ def fit(
         typer.Option(help="A second table (id, target) instead of a repeated column.", rich_help_panel=COLUMNS),
     ] = None,
     static: Annotated[
-        str | None, typer.Option(help="Columns that are constant within a series: a,b.", rich_help_panel=COLUMNS)
+        list[str] | None,
+        typer.Option(help="Columns that are constant within a series: a,b. May be repeated.", rich_help_panel=COLUMNS),
     ] = None,
     channels: Annotated[
-        str | None, typer.Option(help="Channels to use: a,b. Default: all other columns.", rich_help_panel=COLUMNS)
+        list[str] | None,
+        typer.Option(
+            help="Channels to use: a,b. May be repeated. Default: all other columns.", rich_help_panel=COLUMNS
+        ),
     ] = None,
     variable: Annotated[
         str | None, typer.Option(help="Long table: column that names the channel.", rich_help_panel=COLUMNS)
@@ -57,29 +61,26 @@ def fit(
     task: Annotated[
         str, typer.Option(help="classification, regression, forecast or auto.", rich_help_panel=MODEL)
     ] = "auto",
-    depth: Annotated[
-        str, typer.Option(help="How far time is stretched; auto tries several.", rich_help_panel=MODEL)
-    ] = "10",
-    state_size: Annotated[int, typer.Option(help="Size of the hidden state.", rich_help_panel=MODEL)] = 32,
-    field: Annotated[str, typer.Option(help="anti, sync, none, tanh or relu.", rich_help_panel=MODEL)] = "anti",
-    path: Annotated[
-        str, typer.Option(help="natural-cubic, causal-hermite, linear or rectilinear.", rich_help_panel=MODEL)
-    ] = "natural-cubic",
+    system: Annotated[str, typer.Option(help="What to fit; `denots systems` lists them.", rich_help_panel=MODEL)] = (
+        "denots"
+    ),
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="An option of the system: depth=20, max_epochs=50. May be repeated; `denots systems NAME` lists them.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Let rare classes weigh as much as common ones.", rich_help_panel=MODEL)
     ] = False,
-    epochs: Annotated[int, typer.Option(help="At most this many.", rich_help_panel=TRAINING)] = 100,
-    learning_rate: Annotated[float, typer.Option(help="Of Adam.", rich_help_panel=TRAINING)] = 1e-3,
-    patience: Annotated[
-        int, typer.Option(help="Epochs without improvement before stopping.", rich_help_panel=TRAINING)
-    ] = 10,
-    batch_size: Annotated[int, typer.Option(help="Series in a batch.", rich_help_panel=TRAINING)] = 128,
-    batches_per_epoch: Annotated[
-        int | None, typer.Option(help="Default: one pass, at least 32.", rich_help_panel=TRAINING)
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of split, weights and batches.", rich_help_panel=TRAINING)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of split, weights and batches.", rich_help_panel=TRAINING)] = 0,
     restart: Annotated[
         bool, typer.Option("--restart", help="Discard an interrupted run.", rich_help_panel=TRAINING)
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a finished model.", rich_help_panel=TRAINING)
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -91,46 +92,56 @@ def fit(
 
       denots fit visits.csv --id patient --time hours --target outcome -o model
       denots fit visits.csv --time date --time-unit h --targets y.csv -o model
+      denots fit visits.csv --target outcome --system trees -o model
+      denots fit visits.csv --target outcome --set depth=20 -o model
       denots fit sensors.parquet --id unit --time t -o forecaster
     """
-    from denots.cli.task import TASKS, choose_task, make_estimator, trivial_answer
+    from denots.data.remarks import remarks
+    from denots.data.schema import TableSchema
+    from denots.estimators import estimator_for
+    from denots.systems import SYSTEMS
+    from denots.tasks import TASKS, suggest_task
 
-    check_output(out)
-    lookup(dict.fromkeys(TASKS, True), task, "task")
-    depths = _depth(depth)
-    options = TableSchema(
+    check_output(out, overwrite)
+    kind = None if task == "auto" else TASKS.find(task)
+    chosen = SYSTEMS.find(system)
+    options = read_options(chosen, settings or ())
+    schema = TableSchema(
         id=id,
         time=time_column,
         target=target,
-        static=names(static),
-        channels=names(channels) or None,
-        picked=bool(names(channels)),
+        static=names(static, "--static"),
+        channels=names(channels, "--channels") or None,
+        picked=channels is not None,
         variable=variable,
         value=value,
         time_unit=time_unit,
         start=start,
     )
-    series, options = read_fit_table(table, targets, options)
-    choice = choose_task(task, series.target, options.target)
+    series = read_series(table, targets, schema)
+    if kind is None:
+        kind, reason = suggest_task(series.target)
+        reason = (
+            reason if series.schema is None or series.schema.target is None else f"{series.schema.target!r} {reason}"
+        )
+    elif kind.needs_target and series.target is None:
+        raise InvalidOption(f"--task {task} needs a target: name its column with --target.")
+    else:
+        reason = "as asked"
+    for remark in [] if quiet else remarks(series):
+        complain("note", remark, "bold yellow")
     checkpoints = out.with_name(f".{out.name}.fit")
-    estimator = make_estimator(
-        choice.task,
-        balanced=balanced,
-        depth=depths,
-        state_size=state_size,
-        field=field,
-        path=path,
-        max_epochs=epochs,
-        learning_rate=learning_rate,
-        patience=patience,
-        batch_size=batch_size,
-        batches_per_epoch=batches_per_epoch,
+    estimator = estimator_for(
+        kind,
+        system=system,
+        options=options,
         random_state=seed,
         checkpoint_dir=str(checkpoints),
-        verbose=watched() and not quiet,
+        verbose=not quiet,
+        **_weights(kind, balanced),
     )
     if not quiet:
-        say(f"task: {choice.task} ({choice.reason})")
+        say(f"task: {kind.name} ({reason})")
     _prepare_checkpoints(checkpoints, restart, quiet)
     started = time.perf_counter()
     try:
@@ -138,42 +149,67 @@ def fit(
     except KeyboardInterrupt:
         complain("interrupted", "the same command goes on after the last finished epoch.", "bold yellow")
         raise
-    fitted = FittedTable(options, trivial_answer(choice.task, series.target))
-    save_model(estimator, fitted, out)
+    estimator.save(out)
     shutil.rmtree(checkpoints)
     if not quiet:
         _summarise(estimator, series, time.perf_counter() - started, out)
 
 
-def check_output(folder: Path) -> None:
-    """Refuse, before any work is done, a place that holds something else than a model."""
-    if folder.exists() and not _replaceable(folder):
-        raise InvalidFolder(f"{folder} exists and is not a model folder; nothing was done. Choose another --out.")
+def check_output(folder: Path, overwrite: bool) -> None:
+    """Refuse, before any work is done, a place that holds something else than a model, or a model unasked."""
+    from denots.estimators.folder import replaceable
+    from denots.folders import check_free, expanded
+
+    place = expanded(folder)
+    check_free(place, replaceable)
+    if place.is_dir() and any(place.iterdir()) and not overwrite:
+        raise InvalidFolder(
+            f"{folder} holds a finished model; give --overwrite to replace it, or choose another --out."
+        )
 
 
-def save_model(estimator: "SeriesEstimator", fitted: FittedTable, folder: Path) -> None:
-    """Write model and table options as one folder, which appears whole or not at all."""
-    from denots.folders import written_whole
-
-    with written_whole(folder, replaceable=_replaceable) as draft:
-        estimator.save(draft)
-        write_fitted_table(fitted, draft)
-
-
-def _replaceable(folder: Path) -> bool:
-    from denots.estimators.folder import MODEL_FILES
-    from denots.folders import holds_only
-
-    return holds_only(folder, {*MODEL_FILES, FILE})
+def names(given: Iterable[str] | None, option: str) -> tuple[str, ...]:
+    """The names in lists such as `age,weight`, of all times that an option was given."""
+    if given is None:
+        return ()
+    found = tuple(name.strip() for text in given for name in text.split(",") if name.strip())
+    if not found:
+        raise InvalidOption(f"{option} names no column; give names with commas between, or leave it out.")
+    return found
 
 
-def _depth(text: str) -> float | str:
-    if text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError as error:
-        raise InvalidOption(f"--depth is a positive number or auto; got {text!r}.") from error
+def read_options(system: "System", settings: Sequence[str]) -> dict[str, Any]:
+    """Options of a system from `key=value`, each read as its type."""
+    from dataclasses import fields
+
+    from denots.options import parse, split
+    from denots.systems.system import check_known
+
+    homes = {option.name: type(config) for config in system.configs for option in fields(config)}
+    found: dict[str, Any] = {}
+    for text in settings:
+        name, value = split(text)
+        check_known([name], homes, system.name)
+        found[name] = value if (name, value) == ("depth", "auto") else parse(homes[name], [text])[name]
+    return found
+
+
+def read_series(table: Path, targets: Path | None, schema: Any) -> "SeriesSet":
+    """The series to learn from, with the schema filled in by what was found out."""
+    from denots.data.table_file import read_table
+    from denots.data.targets_table import add_targets
+
+    frame = read_table(table, id=schema.id)
+    if targets is not None:
+        frame, schema = add_targets(frame, read_table(targets, id=schema.id), schema)
+    series: SeriesSet = schema.learn(frame)
+    return series
+
+
+def _weights(task: "type[Task]", balanced: bool) -> dict[str, Any]:
+    if balanced and task.learns != "classes":
+        raise InvalidOption(f"--balanced weighs classes, and {task.name} has none; leave it out.")
+    return {"class_weight": "balanced"} if balanced else {}
 
 
 def _prepare_checkpoints(folder: Path, restart: bool, quiet: bool) -> None:
@@ -182,29 +218,35 @@ def _prepare_checkpoints(folder: Path, restart: bool, quiet: bool) -> None:
 
     if restart and folder.exists():
         shutil.rmtree(folder)
-    done = {run.name.removeprefix("depth-"): completed_epochs(run) for run in folder.glob("depth-*")}
-    done = {depth: epochs for depth, epochs in done.items() if epochs}
+    done = {run.name: completed_epochs(run) for run in sorted(folder.glob("*/"))}
+    done = {name: epochs for name, epochs in done.items() if epochs}
     if done and not quiet:
-        depth = max(done, key=float)
-        where = f"depth {depth}, " if len(done) > 1 else ""
-        say(f"continuing an interrupted run after {where}epoch {done[depth]}")
+        where = ", ".join(f"{name.replace('-', ' ')} epoch {epochs}" for name, epochs in done.items())
+        say(f"continuing an interrupted run after {where.removeprefix('run ')}")
 
 
-def _summarise(estimator: Any, series: "SeriesSet", seconds: float, out: Path) -> None:
+def _summarise(estimator: "SeriesEstimator", series: "SeriesSet", seconds: float, out: Path) -> None:
     import numpy as np
 
-    lengths = series.lengths
-    metric = estimator.model_.readout.metric_name
-    tried = ", ".join(f"{depth:g}: {score:.3f}" for depth, score in estimator.depth_scores_.items())
+    from denots.registry import listed
+
+    lengths, metric, fitted = series.lengths, estimator.task_.metric_name, estimator.fitted_
     facts = {
+        "system": f"{estimator.system_.name}: {estimator.system_.description}",
         "series": f"{len(series)}, with {lengths.min()} to {lengths.max()} rows",
-        "channels": f"{', '.join(series.channels)} ({np.isnan(series.values).mean():.1%} of the values missing)",
+        "channels": f"{listed(series.channels)} ({np.isnan(series.values).mean():.1%} of the values missing)",
     }
     if series.static_names:
-        facts["static"] = ", ".join(series.static_names)
+        facts["static"] = listed(series.static_names)
+    if len(estimator.scores_) > 1:
+        tried = ", ".join(f"{name.removeprefix('depth-')}: {score:.3f}" for name, score in estimator.scores_.items())
+        facts["depth"] = f"{estimator.system_.options['depth']:g} (validation {metric} by depth {tried})"
+    if fitted.curve:
+        best = max(
+            range(len(fitted.curve)), key=lambda k: (fitted.curve[k]["val_metric"], -fitted.curve[k]["val_loss"])
+        )
+        facts["epochs"] = f"{len(fitted.curve)}, the best was number {best + 1}"
     facts |= {
-        "depth": f"{estimator.depth_:g}" + (f" (validation {metric} by depth {tried})" if "," in tried else ""),
-        "epochs": f"{len(estimator.history_.rows)}, the best was number {int(estimator.history_.best['epoch']) + 1}",
         f"validation {metric}": f"{estimator.validation_score_:.4f}, on {estimator.validation_size_} series",
         "seconds": f"{seconds:.1f}",
         "model": str(out),

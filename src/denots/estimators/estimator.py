@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from denots.data.ranges import Ranges
 from denots.data.reading import Reading
+from denots.data.schema import TableSchema
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget, SolverWarning
 from denots.estimators.answers import Answers, give_answers, tell_of_failures, tell_of_unusual
@@ -76,6 +77,15 @@ class SeriesEstimator(BaseEstimator):
         check_is_fitted(self)
         save_estimator(self, Path(folder))
 
+    def table_schema(self) -> TableSchema:
+        """How tables are read: as the one that the model was fitted on, or else by the names of its channels."""
+        check_is_fitted(self)
+        if self.schema_ is not None:
+            return self.schema_
+        return TableSchema(
+            id="id", time="time", channels=self.channels_, static=self.static_names_, time_unit=self.time_unit_ or None
+        )
+
     def _chosen(self) -> tuple[System, dict[str, Any]]:
         """The system and the options that were asked for."""
         return SYSTEMS.resolve(self.system), dict(self.options or {})
@@ -132,8 +142,7 @@ class SeriesEstimator(BaseEstimator):
         import pandas as pd
 
         answers = self._answers(X, strict=strict)
-        name = "id" if self.schema_ is None else self.schema_.id
-        columns = {name: answers.ids, **self.task_.columns(answers.values), "status": answers.status}
+        columns = {self.table_schema().id: answers.ids, **self.task_.columns(answers.values), "status": answers.status}
         return pd.DataFrame(columns)
 
     def evaluate(self, X: Any, y: Any = None) -> Scores:
@@ -183,7 +192,7 @@ class SeriesEstimator(BaseEstimator):
     def _read(self, X: Any) -> Reading:
         """What can be read of X, with channels and static features in the order of the fitted ones."""
         check_is_fitted(self)
-        reading = X if isinstance(X, Reading) else scan_series(X, self.schema_, len(self.channels_))
+        reading = X if isinstance(X, Reading) else scan_series(X, self.table_schema(), len(self.channels_))
         return replace(reading, series=match_columns(reading.series, self.channels_, self.static_names_))
 
     def _answers(self, X: Any, at: FloatArray | None = None, *, strict: bool = False) -> Answers:

@@ -68,16 +68,14 @@ class SeriesForecaster(SeriesEstimator):
         reading = self._read(X)
         if (times is None) == (questions is None):
             raise InvalidOption("a forecast needs times: give either times or a table of questions.")
-        id_column, time_column = ("id", "time") if self.schema_ is None else (self.schema_.id, self.schema_.time)
+        schema = self.table_schema()
         if questions is None:
             each = [np.asarray(times, dtype=np.float64)] * len(reading.ids)
             rows = np.arange(sum(map(len, each))).reshape(len(each), -1)
-            asked = pd.DataFrame({id_column: np.repeat(reading.ids, len(each[0])), time_column: np.concatenate(each)})
+            asked = pd.DataFrame({schema.id: np.repeat(reading.ids, len(each[0])), schema.time: np.concatenate(each)})
             owners = np.arange(len(each))
-        elif self.schema_ is None:
-            raise InvalidOption("a table of questions needs a model that was fitted on a table; give times instead.")
         else:
-            found = read_questions(questions, self.schema_, X, reading.ids)
+            found = read_questions(questions, schema, X, reading.ids)
             owners, each, rows, asked = found.series, found.times, found.rows, found.asked
         at = np.full((len(reading.ids), max(max(map(len, each)), 1)), np.nan)
         for owner, own in zip(owners, each, strict=True):
