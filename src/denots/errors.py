@@ -1,8 +1,24 @@
 """Errors that say what was found, what was expected and what to do about it."""
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A series that cannot be read, and why; without it the others can."""
+
+    id: str | int
+    reason: str
+    error: "type[DenotsError]"
+
 
 class DenotsError(Exception):
-    """Root of every error that this package raises on purpose."""
+    """Root of every error that this package raises on purpose.
+
+    `rejected` names the series that are to blame, where leaving them out would help.
+    """
+
+    rejected: tuple[Rejected, ...] = ()
 
 
 class InvalidSeries(DenotsError, ValueError):

@@ -188,7 +188,7 @@ def test_the_index_of_a_table_does_not_matter() -> None:
     roles: dict[str, Any] = {"id": "patient", "time": "hour", "target": "y", "static": "age", "start": "begin"}
     plain = read_frame(frame, **roles, time_unit="d")
     assert read_frame(frame.set_axis([9, 9, 0, 1, 0]), **roles, time_unit="d").same_as(plain)
-    with pytest.raises(InvalidTable, match=r"'hr' holds text \('n/a' in row 3\)"):
+    with pytest.raises(InvalidTable, match=r"series 'b', row 3: 'n/a' in value column 'hr'"):
         read_frame(frame.set_axis([9, 9, 0, 1, 0]).assign(hr=["1", "2", "n/a", "4", "5"]), **roles, time_unit="d")
 
 

@@ -100,7 +100,11 @@ def test_duplicate_times_name_the_series_and_ask_to_merge(make: Maker) -> None:
             {"ward": ["icu", "er", "er", "er", "er"]},
             r"'ward' holds text \('icu' in row 1\).*values=\.\.\., --channels.*drop",
         ),
-        ({"lab": ["1", "2.5", "NA", "n/a", "3"]}, r"'lab' holds text \('n/a' in row 4\)"),
+        (
+            {"lab": ["1", "2.5", "NA", "n/a", "3"]},
+            r"series 'a', row 4: 'n/a' in value column 'lab' is not a number; repair the cell, or empty it",
+        ),
+        ({"lab": ["low", "2.5", "high", "n/a", "3"]}, r"'lab' holds text \('low' in row 1\)"),
         ({"lab": ["1", "2.5", None, "2", "3"]}, r"'lab' holds numbers written as text \('1' in row 1\)"),
         ({"Unnamed: 0": [0, 1, 2, 3, 4]}, r"'Unnamed: 0' looks like row numbers.*values=\.\.\., --channels"),
     ],
@@ -117,7 +121,7 @@ def test_complex_numbers_are_no_channel() -> None:
 
 def test_text_in_a_named_channel_names_column_row_and_value() -> None:
     for cells in (["1", "2", "n/a", "4", "5"], [1.0, 2.0, "n/a", 4.0, 5.0]):
-        with pytest.raises(InvalidTable, match=r"value column 'lab' is not numeric: .*'n/a' in row 3"):
+        with pytest.raises(InvalidTable, match=r"series 'b', row 3: 'n/a' in value column 'lab' is not a number"):
             read_frame(pd.DataFrame(wide() | {"lab": cells}), id="patient", time="hour", values=["hr", "lab"])
 
 

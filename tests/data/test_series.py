@@ -190,8 +190,24 @@ def test_a_mask_selects_what_its_row_numbers_select(series: SeriesSet, data: st.
 
 
 def test_a_mask_of_the_wrong_length_is_refused() -> None:
-    with pytest.raises(IndexError):
+    with pytest.raises(InvalidSeries):
         two().select([True])
+
+
+def test_slices_masks_and_lists_give_a_set_and_a_position_gives_a_series() -> None:
+    series = SeriesSet.from_arrays([[0.0], [0.0, 1.0], [2.0]], [[1.0], [2.0, 3.0], [4.0]], ids=["a", "b", "c"])
+    assert series[1:3].same_as(series.select([1, 2]))
+    assert series[::-1].ids.tolist() == ["c", "b", "a"]
+    assert series[np.array([True, False, True])].ids.tolist() == ["a", "c"]
+    assert series[[2, 0]].ids.tolist() == ["c", "a"]
+    assert (series[-1].id, series[np.int64(1)].id) == ("c", "b")
+    with pytest.raises(IndexError):
+        series[3]
+    with pytest.raises(InvalidSeries, match="empty"):
+        series[3:]
+    with pytest.raises(InvalidSeries, match="positions or by a mask"):
+        series[[0.5]]
+    assert [one.id for one in series] == ["a", "b", "c"]
 
 
 @QUICK

@@ -187,7 +187,7 @@ def test_a_bad_start_is_named(times: Any, begin: Any, error: type[Exception], wo
         ([datetime(2024, 1, 1), pd.NaT], r"series 'a', row 2 has no value in column 't'"),
         (["2024-01-01", None], r"series 'a', row 2 has no value in column 't'"),
         (pd.Series([timedelta(0), timedelta(1)]), r"column 't' holds durations \(0 days 00:00:00 in row 1\).*divide"),
-        (pd.Series([0, "2024-01-01"]), r"column 't' holds object cells \('2024-01-01' in row 2\)"),
+        (pd.Series([0, "2024-01-01"]), r"series 'a', row 2: '2024-01-01' in time column 't' is not a number"),
     ],
 )
 def test_a_bad_stamp_names_series_row_and_value(times: Any, words: str) -> None:

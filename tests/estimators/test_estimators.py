@@ -78,7 +78,6 @@ def test_all_forms_of_input_mean_the_same() -> None:
     cube, y = rng.normal(size=(12, 2, 5)), rng.normal(size=12)
     forms = (
         cube,
-        list(cube),
         [(np.arange(5.0), table.T) for table in cube],
         SeriesSet.from_numpy(cube),
         list(SeriesSet.from_numpy(cube)),

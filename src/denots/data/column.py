@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from denots.data.reject import reject
 from denots.errors import DenotsError, InvalidTable
 from denots.registry import listed, lookup
 from denots.shapes import FloatArray, IntArray
@@ -84,7 +85,7 @@ class Columns:
             place = self.names.index(name)
             raw = self._frame.to_series(place).to_arrow() if self._polars else self._frame.iloc[:, place]
             column = _plain(raw).set_axis(self._labels())
-            self._read[name] = column if self._kept is None else column[self._kept]
+            self._read[name] = column if self._kept is None else _part(column, self._kept)
         return self._read[name]
 
     def _labels(self) -> "pd.Index[Any]":
@@ -106,6 +107,13 @@ class Groups:
     def owner(self, row: int) -> str | int:
         name: str | int = self.ids[self.codes[row]].item()
         return name
+
+    def worst(self, rows: IntArray) -> IntArray:
+        """Of some rows, the first of each series."""
+        return rows[np.unique(self.codes[rows], return_index=True)[1]]
+
+    def place(self, row: int) -> str:
+        return f"series {self.owner(row)!r}, {self.labels.name} {self.labels[row]}"
 
     @cached_property
     def first(self) -> IntArray:
@@ -152,12 +160,14 @@ def one_per_series(column: "pd.Series[Any]", name: str, groups: Groups, error: t
     codes = pd.factorize(column)[0]
     odd = np.flatnonzero(codes != codes[groups.first[groups.codes]])
     if len(odd):
-        row = odd[0]
-        head = groups.first[groups.codes[row]]
-        raise error(
-            f"series {groups.owner(row)!r}: column {name!r} must be constant within a series, but it is "
-            f"{seen(column, head)} and {seen(column, row)}; make it one value per series."
-        )
+        reasons = {}
+        for row in groups.worst(odd):
+            head = groups.first[groups.codes[row]]
+            reasons[groups.owner(row)] = (
+                f"series {groups.owner(row)!r}: column {name!r} must be constant within a series, but it is "
+                f"{seen(column, head)} and {seen(column, row)}; make it one value per series."
+            )
+        reject(error, reasons)
     return column.iloc[groups.first]
 
 
@@ -200,8 +210,38 @@ def float_type(columns: Iterable["pd.Series[Any]"]) -> type[np.floating]:
     return np.float32 if narrow else np.float64
 
 
-def numbers(column: "pd.Series[Any]", name: str, role: str, dtype: type[np.floating] = np.float64) -> FloatArray:
+def is_numeric(column: "pd.Series[Any]") -> bool:
+    """Numbers or Booleans, or numbers with some cells among them that cannot be read."""
+    return kind_of(column) in ("number", "bool") or odd_cells(column) is not None
+
+
+def odd_cells(column: "pd.Series[Any]") -> npt.NDArray[np.bool_] | None:
+    """Which cells of a column of numbers are text; None where the column is of another kind.
+
+    One such cell makes text of a whole column of a file, so the majority decides what the column is.
+    """
+    import pandas as pd
+
+    if kind_of(column) not in ("text", "mixed"):
+        return None
+    text = column.astype(str)
+    present = column.notna().to_numpy() & ~text.isin(MISSING_WORDS).to_numpy()
+    odd = present & pd.to_numeric(text, errors="coerce").isna().to_numpy()
+    return odd if 0 < odd.sum() <= present.sum() / 2 else None
+
+
+def numbers(
+    column: "pd.Series[Any]", name: str, role: str, groups: Groups, dtype: type[np.floating] = np.float64
+) -> FloatArray:
     """As floats, missing cells NaN, Booleans 0 and 1; anything else is refused with its row."""
+    odd = odd_cells(column)
+    if odd is not None:
+        reasons = {
+            groups.owner(row): f"{groups.place(row)}: {show(column, row)} in {role} column {name!r} is not a number; "
+            "repair the cell, or empty it if nothing was observed."
+            for row in groups.worst(np.flatnonzero(odd))
+        }
+        reject(InvalidTable, reasons)
     if kind_of(column) not in ("number", "bool"):
         raise InvalidTable(
             f"{role} column {name!r} is not numeric: it holds {describe(column)}; "
@@ -221,11 +261,11 @@ def describe(column: "pd.Series[Any]") -> str:
         words = {"number": str(column.dtype), "bool": "true or false", "date": "dates", "duration": "durations"}
         return f"{words[kind]} ({seen(column, row)})"
     text = column.astype(str)
-    strange = present & pd.to_numeric(text, errors="coerce").isna().to_numpy()
-    strange &= ~text.isin(MISSING_WORDS).to_numpy()
+    odd = present & pd.to_numeric(text, errors="coerce").isna().to_numpy()
+    odd &= ~text.isin(MISSING_WORDS).to_numpy()
     what = "numbers written as text"
-    if strange.any():
-        row = int(strange.argmax())
+    if odd.any():
+        row = int(odd.argmax())
         what = "text" if kind == "text" else f"{column.dtype} cells"
     return f"{what} ({seen(column, row)})"
 
@@ -250,6 +290,16 @@ def seen(column: "pd.Series[Any]", row: int) -> str:
 
 def quoted(names: Iterable[str]) -> str:
     return listed(map(repr, names))
+
+
+def _part(column: "pd.Series[Any]", kept: npt.NDArray[np.bool_]) -> "pd.Series[Any]":
+    """Some rows of a column; they are numbers again where only other rows made it a column of text."""
+    import pandas as pd
+
+    odd = odd_cells(column)
+    if odd is None or odd[kept].any():
+        return column[kept]
+    return pd.to_numeric(column[kept].astype(str), errors="coerce")
 
 
 def _spread(rows: npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

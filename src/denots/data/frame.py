@@ -20,6 +20,8 @@ from denots.data.column import (
     read_groups,
 )
 from denots.data.observations import read_long, read_wide, wide_channels
+from denots.data.reading import Reading
+from denots.data.reject import leave_out, reject
 from denots.data.schema import TableSchema, names_of
 from denots.data.series import SeriesSet
 from denots.data.stamps import elapsed, read_stamps
@@ -94,23 +96,30 @@ def read_frame(
 def learn_frame(schema: TableSchema, frame: Any) -> SeriesSet:
     """Find out what the schema leaves open, and read; the set carries the completed schema."""
     columns = Columns(frame)
-    schema = _with_form(schema, columns)
-    _require_picked(schema, columns)
-    series = _read(schema, columns)
-    return replace(series, schema=replace(schema, channels=series.channels, time_unit=series.time_unit or None))
+    _require_picked(_with_form(schema, columns), columns)
+    return scan_frame(schema, frame, schema.target).check()
 
 
-def read_with(schema: TableSchema, frame: Any) -> SeriesSet:
-    """Read a further table with a schema that is complete."""
+def scan_frame(schema: TableSchema, frame: Any, target: str | None) -> Reading:
+    """Read what can be read; what the schema leaves open is found out and said by the schema of the set."""
     columns = Columns(frame)
-    return replace(_read(schema, columns), schema=schema)
+    schema = _with_form(schema, columns)
+    columns.require(schema.id, "id")
+    groups = read_groups(columns[schema.id], schema.id)
+
+    def read(left_out: set[str | int]) -> SeriesSet:
+        kept = ~np.isin(groups.codes, np.flatnonzero([name in left_out for name in groups.ids.tolist()]))
+        return _read(schema, columns.keep(kept) if left_out else columns, target)
+
+    series, rejected = leave_out(read, len(groups.ids))
+    complete = replace(schema, channels=series.channels, time_unit=series.time_unit or None)
+    return Reading(replace(series, schema=complete), rejected, groups.ids)
 
 
 def _with_form(schema: TableSchema, columns: Columns) -> TableSchema:
     """The schema, with the two columns of a long table if that is what the table is."""
     named = schema.columns()
-    for name, role in named.items():
-        columns.require(name, role)
+    _require(named, columns, None)
     rest = set(columns.names) - set(named)
     if (schema.variable is None) != (schema.value is None):
         raise InvalidTable(
@@ -121,6 +130,13 @@ def _with_form(schema: TableSchema, columns: Columns) -> TableSchema:
     if implied and not schema.picked and not rest & set(schema.channels or ()):
         return replace(schema, variable="variable", value="value")
     return schema
+
+
+def _require(named: dict[str, str], columns: Columns, target: str | None) -> None:
+    """Every named column is there; the target only if it is to be read, for nobody knows it before predicting."""
+    for name, role in named.items():
+        if role != "target" or target is not None:
+            columns.require(name, role)
 
 
 def _require_picked(schema: TableSchema, columns: Columns) -> None:
@@ -135,10 +151,9 @@ def _require_picked(schema: TableSchema, columns: Columns) -> None:
             lookup(known, name, "channel")
 
 
-def _read(schema: TableSchema, columns: Columns) -> SeriesSet:
-    named = schema.columns()
-    for name, role in named.items():
-        columns.require(name, role)
+def _read(schema: TableSchema, columns: Columns, target: str | None) -> SeriesSet:
+    named = replace(schema, target=target or schema.target).columns()
+    _require(named, columns, target)
     rest = [name for name in columns.names if name not in named]
     columns = picked_rows(schema, columns)
     groups = read_groups(columns[schema.id], schema.id)
@@ -158,7 +173,7 @@ def _read(schema: TableSchema, columns: Columns) -> SeriesSet:
         channels=found.channels,
         static=_read_static(columns, schema.static, groups) if schema.static else None,
         static_names=schema.static,
-        target=None if schema.target is None else _read_target(columns[schema.target], schema.target, groups),
+        target=None if target is None else _read_target(columns[target], target, groups),
         time_unit=unit,
     )
 
@@ -171,25 +186,29 @@ def picked_rows(schema: TableSchema, columns: Columns) -> Columns:
     kept = columns[schema.variable].astype(str).isin(schema.channels or ()).to_numpy()
     lost = np.flatnonzero(np.bincount(groups.codes[kept], minlength=len(groups.ids)) == 0)
     if len(lost):
-        raise InvalidSeries(
-            f"series {groups.ids[lost[0]].item()!r} has no row for any of the channels {listed(schema.channels or ())}; "
-            "leave it out of the table."
-        )
+        words = f"has no row for any of the channels {listed(schema.channels or ())}; leave it out of the table."
+        reject(InvalidSeries, {name: f"series {name!r} {words}" for name in groups.ids[lost].tolist()})
     return columns.keep(kept)
 
 
 def _read_static(columns: Columns, names: tuple[str, ...], groups: Groups) -> FloatArray:
-    table = [numbers(one_per_series(columns[name], name, groups, InvalidTable), name, "static") for name in names]
+    table = []
+    for name in names:
+        column = numbers(columns[name], name, "static", groups)
+        one_per_series(columns[name], name, groups, InvalidTable)
+        table.append(column[groups.first])
     return np.stack(table, axis=1)
 
 
 def _read_target(column: "pd.Series[Any]", name: str, groups: Groups) -> npt.NDArray[Any]:
     missing = np.flatnonzero(column.isna().to_numpy())
     if len(missing):
-        raise InvalidTarget(
-            f"series {groups.owner(missing[0])!r} has no target in column {name!r} ({place(column, missing[0])}); "
+        reasons = {
+            groups.owner(row): f"series {groups.owner(row)!r} has no target in column {name!r} ({place(column, row)}); "
             "give it in every row of the series, or leave the series out."
-        )
+            for row in groups.worst(missing)
+        }
+        reject(InvalidTarget, reasons)
     kind = kind_of(column)
     if kind not in ("number", "bool", "text"):
         raise InvalidTarget(
@@ -202,10 +221,13 @@ def _read_target(column: "pd.Series[Any]", name: str, groups: Groups) -> npt.NDA
         return own.to_numpy(dtype=bool)
     if is_integer(own):
         return integers(own)
-    target = numbers(own, name, "target")
+    target = numbers(column, name, "target", groups)[groups.first]
     bad = np.flatnonzero(~np.isfinite(target))
     if len(bad):
-        raise InvalidTarget(
-            f"series {groups.ids[bad[0]].item()!r}: target {name!r} is {target[bad[0]]}; it must be finite."
-        )
+        names = groups.ids[bad].tolist()
+        reasons = {
+            i: f"series {i!r}: target {name!r} is {y}; it must be finite."
+            for i, y in zip(names, target[bad], strict=True)
+        }
+        reject(InvalidTarget, reasons)
     return target

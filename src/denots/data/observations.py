@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from denots.data.column import Columns, Groups, describe, float_type, is_integer, kind_of, numbers, place, quoted, seen
+from denots.data.column import (
+    Columns,
+    Groups,
+    describe,
+    float_type,
+    is_integer,
+    is_numeric,
+    kind_of,
+    numbers,
+    quoted,
+    seen,
+)
+from denots.data.reject import reject
 from denots.data.schema import TableSchema
 from denots.data.stamps import Stamps, check_order
 from denots.errors import InvalidTable
@@ -43,7 +55,7 @@ def wide_channels(columns: Columns, rest: list[str], schema: TableSchema) -> tup
                 "Rename or add columns (empty cells where nothing was observed)."
             )
         return schema.channels
-    odd = [f"{name!r} holds {describe(columns[name])}" for name in rest if not _is_numeric(columns[name])]
+    odd = [f"{name!r} holds {describe(columns[name])}" for name in rest if not is_numeric(columns[name])]
     odd += [f"{name!r} looks like row numbers" for name in rest if _ROW_NUMBERS.fullmatch(name)]
     if odd:
         raise InvalidTable(
@@ -57,17 +69,13 @@ def wide_channels(columns: Columns, rest: list[str], schema: TableSchema) -> tup
     return tuple(rest)
 
 
-def _is_numeric(column: "pd.Series[Any]") -> bool:
-    return kind_of(column) in ("number", "bool")
-
-
 def read_wide(columns: Columns, channels: tuple[str, ...], groups: Groups, stamps: Stamps) -> Observations:
     """One observation per row; refused unless times increase within each series."""
     check_order(stamps, groups)
     dtype = float_type(columns[name] for name in channels)
     table = np.empty((len(groups.codes), len(channels)), dtype)
     for c, name in enumerate(channels):
-        table[:, c] = numbers(columns[name], name, "value", dtype)
+        table[:, c] = numbers(columns[name], name, "value", groups, dtype)
     grouped = bool((np.diff(groups.codes) >= 0).all())
     return Observations(groups.rows, table if grouped else table[groups.rows], groups.offsets, channels)
 
@@ -76,8 +84,8 @@ def read_long(
     columns: Columns, variable: str, value: str, order: tuple[str, ...] | None, groups: Groups, stamps: Stamps
 ) -> Observations:
     """One observation per id and time, sorted; a variable without a row there is NaN."""
-    which, channels = _read_variables(columns[variable], variable, order)
-    cells = numbers(columns[value], value, "value", float_type([columns[value]]))
+    which, channels = _read_variables(columns[variable], variable, order, groups)
+    cells = numbers(columns[value], value, "value", groups, float_type([columns[value]]))
     by_time = np.lexsort((stamps.ticks, groups.codes))
     owner, ticks = groups.codes[by_time], stamps.ticks[by_time]
     new = np.ones(len(by_time), dtype=bool)
@@ -88,28 +96,31 @@ def read_long(
     taken[place] = True
     if taken.sum() < len(place):
         ranked = np.argsort(place, kind="stable")
-        twin = np.flatnonzero(np.diff(place[ranked]) == 0)[0]
-        a, b = by_time[ranked[twin]], by_time[ranked[twin + 1]]
-        raise InvalidTable(
-            f"series {groups.owner(a)!r}: variable {channels[which[a]]!r} has two values at time {stamps.show(a)}, "
-            f"{seen(columns[value], a)} and {seen(columns[value], b)}; keep or average one of them."
-        )
+        twins = np.flatnonzero(np.diff(place[ranked]) == 0)
+        pairs = zip(by_time[ranked[twins]], by_time[ranked[twins + 1]], strict=True)
+        reasons: dict[str | int, str] = {}
+        for a, b in pairs:
+            reasons.setdefault(
+                groups.owner(a),
+                f"series {groups.owner(a)!r}: variable {channels[which[a]]!r} has two values at time {stamps.show(a)}, "
+                f"{seen(columns[value], a)} and {seen(columns[value], b)}; keep or average one of them.",
+            )
+        reject(InvalidTable, reasons)
     table.reshape(-1)[place] = cells[by_time]
     offsets = np.concatenate([[0], np.cumsum(np.bincount(owner[new]))]).astype(np.int64)
     return Observations(by_time[new], table, offsets, channels)
 
 
 def _read_variables(
-    column: "pd.Series[Any]", name: str, order: tuple[str, ...] | None
+    column: "pd.Series[Any]", name: str, order: tuple[str, ...] | None, groups: Groups
 ) -> tuple[IntArray, tuple[str, ...]]:
     """The channel number of each row of a long table, and the channels."""
     import pandas as pd
 
     missing = np.flatnonzero(column.isna().to_numpy())
     if len(missing):
-        raise InvalidTable(
-            f"{place(column, missing[0])} names no variable in column {name!r}; name it or drop the row."
-        )
+        words = f"names no variable in column {name!r}; name it or drop the row."
+        reject(InvalidTable, {groups.owner(row): f"{groups.place(row)} {words}" for row in groups.worst(missing)})
     if kind_of(column) != "text" and not is_integer(column):
         raise InvalidTable(
             f"variable column {name!r} holds {describe(column)}; variables are named by text or integers."

@@ -1,7 +1,7 @@
 """The schema of a table: which column is what. Made once, kept with the series, saved with a model."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from denots.errors import InvalidFolder, InvalidTable
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from denots.data.reading import Reading
     from denots.data.series import SeriesSet
 
 
@@ -49,9 +50,13 @@ class TableSchema:
 
     def read(self, frame: "pd.DataFrame | pl.DataFrame", *, target: str | None = None) -> "SeriesSet":
         """The series of a further table, with the target in the named column if one is named."""
-        from denots.data.frame import read_with
+        return self.scan(frame, target=target).check()
 
-        return read_with(replace(self, target=target), frame)
+    def scan(self, frame: "pd.DataFrame | pl.DataFrame", *, target: str | None = None) -> "Reading":
+        """Like `read`, but series that cannot be read are left out and reported, each with its reason."""
+        from denots.data.frame import scan_frame
+
+        return scan_frame(self, frame, target)
 
     def columns(self) -> dict[str, str]:
         """Every column that the schema names, and its part; no column plays two."""

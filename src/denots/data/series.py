@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from denots.data.arrays import pack, read_ids, read_numbers, read_starts, read_static
 from denots.data.split import split_rows
+from denots.data.stamps import unit_name
 from denots.data.validate import check_series_set
 from denots.errors import InvalidSeries
 from denots.shapes import FloatArray, IntArray
@@ -84,64 +86,51 @@ class SeriesSet:
         """Pack one array of times [L] and one of values [L, C] (or [L]) per series.
 
         Args:
+            times: numbers, or datetime64 and timedelta64 together with a `time_unit`; dates then
+                become the time since the first one of their series.
+            values: NaN, or a masked entry of a masked array, where nothing was observed.
             start: when each series began, one number for all or one each; the default is
                 each series' own first observation.
+            time_unit: "s", "min", "h" or "d" or a spelling of these.
         """
         if len(times) != len(values):
             raise InvalidSeries(
                 f"{len(times)} arrays of times but {len(values)} arrays of values; give one of each per series."
             )
-        names = _ids(ids, len(times))
         if not len(times):
             raise InvalidSeries("the set is empty; give at least one series.")
-        labels = names.tolist()
-        stamps = [
-            _numeric(t, f"times of series {i!r}", np.dtype(np.float64)) for t, i in zip(times, labels, strict=True)
-        ]
-        tables = [_table(v, i) for v, i in zip(values, labels, strict=True)]
-        widths = {table.shape[1] for table in tables}
-        if len(widths) > 1:
-            odd = next(k for k, table in enumerate(tables) if table.shape[1] != tables[0].shape[1])
-            raise InvalidSeries(
-                f"series {labels[odd]!r} has {tables[odd].shape[1]} channels but series {labels[0]!r} has {tables[0].shape[1]}; "
-                "all series of a set share their channels (use NaN for what was not observed)."
-            )
-        for stamp, table, name in zip(stamps, tables, labels, strict=True):
-            if stamp.ndim != 1 or len(stamp) != len(table):
-                raise InvalidSeries(
-                    f"series {name!r} has times of shape {stamp.shape} and values of shape {table.shape}; expected (L,) and (L, C)."
-                )
-        offsets = np.concatenate([[0], np.cumsum([len(stamp) for stamp in stamps])]).astype(np.int64)
-        packed = np.concatenate(stamps)
-        first = packed[np.minimum(offsets[:-1], max(len(packed) - 1, 0))] if len(packed) else np.zeros(len(names))
+        names = read_ids(ids, len(times))
+        packed = pack(times, values, names.tolist(), time_unit)
         return cls(
-            times=packed,
-            values=np.concatenate(tables),
-            offsets=offsets,
-            start=first if start is None else _starts(start, len(names)),
+            times=packed.times,
+            values=packed.values,
+            offsets=packed.offsets,
+            start=packed.start if start is None else read_starts(start, len(names)),
             ids=names,
-            channels=tuple(channels) if channels is not None else tuple(f"x{c}" for c in range(tables[0].shape[1])),
-            static=None if static is None else _static(static),
+            channels=tuple(channels) if channels is not None else tuple(f"x{c}" for c in range(packed.values.shape[1])),
+            static=None if static is None else read_static(static),
             static_names=_static_names(static, static_names),
             target=None if target is None else np.asarray(target),
-            time_unit=time_unit,
+            time_unit=unit_name(time_unit) if time_unit else "",
         )
 
     @classmethod
     def from_numpy(cls, values: npt.ArrayLike, times: npt.ArrayLike | None = None, **options: Any) -> "SeriesSet":
         """Read an array (n, channels, time) whose series share one grid; `times` defaults to 0, 1, 2 ..."""
-        array = _numeric(values, "values", None)
+        array = read_numbers(values, "values")
         if array.ndim != 3:
             raise InvalidSeries(
                 f"from_numpy takes an array (series, channels, time); this one has shape {array.shape}."
             )
         n, _, length = array.shape
-        grid = np.arange(length, dtype=np.float64) if times is None else np.asarray(times, dtype=np.float64)
+        grid = np.arange(length, dtype=np.float64) if times is None else np.asanyarray(times)
         if grid.shape not in {(length,), (n, length)}:
             raise InvalidSeries(
                 f"times have shape {grid.shape}; expected ({length},) or ({n}, {length}) to match values of shape {array.shape}."
             )
-        return cls.from_arrays(list(np.broadcast_to(grid, (n, length))), list(array.transpose(0, 2, 1)), **options)
+        return cls.from_arrays(
+            list(np.broadcast_to(grid, (n, length), subok=True)), list(array.transpose(0, 2, 1)), **options
+        )
 
     @classmethod
     def from_frame(
@@ -192,7 +181,18 @@ class SeriesSet:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, row: int) -> Series:
+    @overload
+    def __getitem__(self, row: int | np.integer) -> Series: ...
+
+    @overload
+    def __getitem__(self, row: slice | npt.ArrayLike) -> "SeriesSet": ...
+
+    def __getitem__(self, row: Any) -> "Series | SeriesSet":
+        """One series by its position; a slice, a list of positions or a Boolean mask gives a set."""
+        if isinstance(row, slice):
+            return self.select(np.arange(len(self))[row])
+        if np.ndim(row):
+            return self.select(row)
         row = range(len(self))[row]
         span = slice(self.offsets[row], self.offsets[row + 1])
         return Series(
@@ -237,6 +237,12 @@ class SeriesSet:
     def select(self, rows: npt.ArrayLike) -> "SeriesSet":
         """The given series, in the given order; a Boolean mask works too."""
         chosen = np.asarray(rows)
+        if chosen.dtype == bool and chosen.shape != (len(self),):
+            raise InvalidSeries(
+                f"the mask has shape {chosen.shape}; give one value for each of the {len(self)} series."
+            )
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "biu" and chosen.size):
+            raise InvalidSeries(f"series are chosen by positions or by a mask; got {rows!r:.60}.")
         chosen = np.arange(len(self))[chosen if chosen.dtype == bool else chosen.astype(np.int64)]
         observations, offsets = ragged_rows(self.offsets, chosen)
         return replace(
@@ -309,56 +315,7 @@ def _same(a: object, b: object) -> bool:
     return a == b
 
 
-def _ids(ids: Sequence[Any] | None, n: int) -> npt.NDArray[Any]:
-    if ids is None:
-        return np.arange(n)
-    names = np.asarray(ids)
-    if len(names) != n:
-        raise InvalidSeries(f"{len(names)} ids for {n} series; give one id per series.")
-    return names if names.dtype.kind in "iu" else names.astype(str)
-
-
-def _starts(start: npt.ArrayLike, n: int) -> FloatArray:
-    starts = _numeric(start, "start times", np.dtype(np.float64))
-    if starts.shape not in {(), (n,)}:
-        raise InvalidSeries(f"start has shape {starts.shape}; give one number, or one for each of the {n} series.")
-    return np.broadcast_to(starts, n).copy()
-
-
-def _numeric(array: npt.ArrayLike, what: str, dtype: np.dtype[Any] | None) -> FloatArray:
-    """As floats; float32 stays float32 unless a type is asked for."""
-    raw = np.asarray(array)
-    if raw.dtype.kind == "c":
-        raise InvalidSeries(
-            f"{what} are complex numbers. Complex data not supported: give real and imaginary part as channels."
-        )
-    if raw.dtype.kind not in "fiub":
-        try:
-            raw = raw.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidSeries(
-                f"{what} are not numbers ({error}); convert them first, with NaN for what is missing."
-            ) from error
-    if dtype is None:
-        dtype = raw.dtype if raw.dtype == np.float32 else np.dtype(np.float64)
-    return raw.astype(dtype, copy=False)
-
-
-def _table(values: npt.ArrayLike, name: Any) -> FloatArray:
-    table = _numeric(values, f"values of series {name!r}", None)
-    if table.ndim == 1:
-        return table[:, None]
-    if table.ndim != 2:
-        raise InvalidSeries(f"values of series {name!r} have shape {table.shape}; expected (L, C) or (L,).")
-    return table
-
-
-def _static(static: npt.ArrayLike) -> FloatArray:
-    table = _numeric(static, "static features", None)
-    return table[:, None] if table.ndim == 1 else table
-
-
 def _static_names(static: npt.ArrayLike | None, names: Sequence[str] | None) -> tuple[str, ...]:
     if static is None:
         return ()
-    return tuple(names) if names is not None else tuple(f"s{s}" for s in range(_static(static).shape[1]))
+    return tuple(names) if names is not None else tuple(f"s{s}" for s in range(read_static(static).shape[1]))

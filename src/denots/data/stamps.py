@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.column import Groups, describe, integers, is_integer, kind_of, numbers, seen, show
+from denots.data.column import Groups, describe, integers, is_integer, kind_of, numbers, odd_cells, seen, show
+from denots.data.reject import reject
 from denots.errors import InvalidSeries, InvalidTable
 from denots.registry import lookup
 from denots.shapes import FloatArray, IntArray
@@ -44,12 +45,13 @@ def read_stamps(column: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
     """Read numbers, dates or ISO 8601 text; a missing or unreadable stamp is refused with its row."""
     missing = np.flatnonzero(column.isna().to_numpy())
     if len(missing):
-        raise InvalidTable(
-            f"{_place(groups, missing[0])} has no value in column {name!r}; every row needs one, so fill or drop it."
-        )
+        words = f"has no value in column {name!r}; every row needs one, so fill or drop it."
+        reject(InvalidTable, {groups.owner(row): f"{groups.place(row)} {words}" for row in groups.worst(missing)})
     kind = kind_of(column)
     if kind == "number":
-        return Stamps(name, column, _plain_numbers(column, name))
+        return Stamps(name, column, _plain_numbers(column, name, groups))
+    if odd_cells(column) is not None:
+        numbers(column, name, "time", groups)
     if kind == "text" or (kind == "date" and column.dtype == object):
         return _read_text(column.astype(str), name, groups)
     if kind == "date":
@@ -97,19 +99,22 @@ def check_order(stamps: Stamps, groups: Groups) -> None:
     step = np.diff(stamps.ticks[groups.rows])
     step[groups.offsets[1:-1] - 1] = 1
     bad = np.flatnonzero(step <= 0)
-    if len(bad):
-        before, after = groups.rows[bad[0]], groups.rows[bad[0] + 1]
+    reasons: dict[str | int, str] = {}
+    for place in bad[np.unique(groups.codes[groups.rows[bad]], return_index=True)[1]]:
+        before, after = groups.rows[place], groups.rows[place + 1]
         same = stamps.ticks[before] == stamps.ticks[after]
         todo = "Merge rows with the same stamp first." if same else "Sort the table by id and time first."
-        raise InvalidSeries(
+        reasons[groups.owner(before)] = (
             f"series {groups.owner(before)!r}: times must increase strictly, but {seen(stamps.column, before)} "
             f"is followed by {seen(stamps.column, after)}. {todo}"
         )
+    if reasons:
+        reject(InvalidSeries, reasons)
 
 
-def _plain_numbers(column: "pd.Series[Any]", name: str) -> npt.NDArray[Any]:
+def _plain_numbers(column: "pd.Series[Any]", name: str, groups: Groups) -> npt.NDArray[Any]:
     if not is_integer(column):
-        return numbers(column, name, "time")
+        return numbers(column, name, "time", groups)
     ticks = integers(column)
     if np.abs(ticks.astype(np.float64)).max() > 2**53:
         raise InvalidTable(
@@ -137,16 +142,20 @@ def _read_text(text: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
     dates = pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce")
     bad = np.flatnonzero(dates.isna().to_numpy() | ~found.is_valid().to_numpy(zero_copy_only=False))
     if len(bad):
-        raise InvalidTable(
-            f"{_place(groups, bad[0])}: {show(text, bad[0])} in column {name!r} is text but no date; "
-            "write dates as ISO 8601, such as 2024-05-31T13:30:00, and numbers as a numeric column."
-        )
+        words = "write dates as ISO 8601, such as 2024-05-31T13:30:00, and numbers as a numeric column."
+        reasons = {
+            groups.owner(row): f"{groups.place(row)}: {show(text, row)} in column {name!r} is text but no date; {words}"
+            for row in groups.worst(bad)
+        }
+        if len(bad) > len(text) / 2:
+            raise InvalidTable(reasons[groups.owner(bad[0])])
+        reject(InvalidTable, reasons)
     codes, spellings = pd.factorize(pc.struct_field(found, "zone").to_pandas())
     zones = np.array([_zone_name(spelling) for spelling in spellings])[codes]
     other = np.flatnonzero(zones != zones[0])
     if len(other):
         raise InvalidTable(
-            f"{_place(groups, other[0])}: {show(text, other[0])} in column {name!r} has another time zone than "
+            f"{groups.place(other[0])}: {show(text, other[0])} in column {name!r} has another time zone than "
             f"{seen(text, 0)}; write all stamps in one zone, best UTC."
         )
     return Stamps(name, text, *_ticks(dates), str(zones[0]))
@@ -195,19 +204,19 @@ def _check_begin(stamps: Stamps, begin: Stamps, groups: Groups, heads: IntArray)
     own = begin.ticks[groups.first]
     odd = np.flatnonzero(begin.ticks != own[groups.codes])
     if len(odd):
-        row, head = odd[0], groups.first[groups.codes[odd[0]]]
-        raise InvalidTable(
-            f"series {groups.owner(row)!r}: start column {begin.name!r} must be constant within a series, but it is "
-            f"{seen(begin.column, head)} and {seen(begin.column, row)}; make it one value per series."
-        )
-    late = np.flatnonzero(own > stamps.ticks[heads])
+        reasons = {}
+        for row in groups.worst(odd):
+            head = groups.first[groups.codes[row]]
+            reasons[groups.owner(row)] = (
+                f"series {groups.owner(row)!r}: start column {begin.name!r} must be constant within a series, but it is "
+                f"{seen(begin.column, head)} and {seen(begin.column, row)}; make it one value per series."
+            )
+        reject(InvalidTable, reasons)
+    late = heads[np.flatnonzero(own > stamps.ticks[heads])]
     if len(late):
-        head = heads[late[0]]
-        raise InvalidSeries(
-            f"series {groups.owner(head)!r} starts at {begin.show(head)} (column {begin.name!r}), after its first "
-            f"observation at {stamps.show(head)}; start must not be later."
-        )
-
-
-def _place(groups: Groups, row: int) -> str:
-    return f"series {groups.owner(row)!r}, {groups.labels.name} {groups.labels[row]}"
+        reasons = {
+            groups.owner(head): f"series {groups.owner(head)!r} starts at {begin.show(head)} (column {begin.name!r}), "
+            f"after its first observation at {stamps.show(head)}; start must not be later."
+            for head in late
+        }
+        reject(InvalidSeries, reasons)

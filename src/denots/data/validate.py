@@ -1,10 +1,14 @@
 """What every SeriesSet fulfils, and the error for each way of not fulfilling it."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from denots.data.reject import reject
 from denots.errors import InvalidSeries, InvalidTarget
+from denots.registry import listed
+from denots.shapes import IntArray
 
 if TYPE_CHECKING:
     from denots.data.series import SeriesSet
@@ -39,7 +43,8 @@ def _check_shapes(series: "SeriesSet") -> None:
             f"{len(series.channels)} channel names for {series.values.shape[1]} channels; give one each."
         )
     if len(set(series.channels)) != len(series.channels):
-        raise InvalidSeries(f"channel names repeat: {', '.join(series.channels)}; make them unique.")
+        twice = sorted({name for name in series.channels if series.channels.count(name) > 1})
+        raise InvalidSeries(f"channel names repeat: {listed(twice)}; make them unique.")
     if not series.channels:
         raise InvalidSeries("the set has no channel; give at least one column of values.")
     if len(series.ids) != n or len(series.start) != n:
@@ -51,53 +56,67 @@ def _check_shapes(series: "SeriesSet") -> None:
         )
     empty = np.flatnonzero(np.diff(series.offsets) < 1)
     if len(empty):
-        raise InvalidSeries(
-            f"series {series.id(empty[0])!r} is empty; a series needs at least one observation, so leave it out."
-        )
+        words = "is empty; a series needs at least one observation, so leave it out."
+        _reject(series, empty, lambda k: f"series {series.id(k)!r} {words}")
 
 
 def _check_times(series: "SeriesSet") -> None:
-    bad = np.flatnonzero(~np.isfinite(series.times))
-    if len(bad):
-        name, row = _place(series, bad[0])
-        raise InvalidSeries(
-            f"series {name!r}: times[{row}] = {series.times[bad[0]]}; every observation needs a finite time, so drop or repair it."
+    bad = _first_of_each(series, np.flatnonzero(~np.isfinite(series.times)))
+    if bad:
+        _reject(
+            series,
+            bad,
+            lambda k: (
+                f"series {series.id(k)!r}: times[{bad[k] - series.offsets[k]}] = {series.times[bad[k]]}; "
+                "every observation needs a finite time, so drop or repair it."
+            ),
         )
     step = np.diff(series.times)
     step[series.offsets[1:-1] - 1] = 1.0  # from one series to the next, time may go back
-    bad = np.flatnonzero(step <= 0)
-    if len(bad):
-        name, row = _place(series, bad[0])
-        before, after = series.times[bad[0]], series.times[bad[0] + 1]
-        what = "Merge duplicate stamps first." if before == after else "Sort each series by time first."
-        raise InvalidSeries(
-            f"series {name!r}: times must increase strictly, but times[{row}] = {before} is followed by {after}. {what}"
-        )
+    bad = _first_of_each(series, np.flatnonzero(step <= 0))
+    if bad:
+        _reject(series, bad, lambda k: _unsorted(series, k, bad[k]))
     first = series.times[series.offsets[:-1]]
     lost = np.flatnonzero(~np.isfinite(series.start))
     if len(lost):
-        raise InvalidSeries(f"series {series.id(lost[0])!r} starts at {series.start[lost[0]]}; start must be finite.")
+        _reject(series, lost, lambda k: f"series {series.id(k)!r} starts at {series.start[k]}; start must be finite.")
     late = np.flatnonzero(~(series.start <= first))
     if len(late):
-        k = late[0]
-        raise InvalidSeries(
-            f"series {series.id(k)!r} starts at {series.start[k]}, after its first observation at {first[k]}; start must not be later."
+        _reject(
+            series,
+            late,
+            lambda k: (
+                f"series {series.id(k)!r} starts at {series.start[k]}, after its first observation at {first[k]}; "
+                "start must not be later."
+            ),
         )
+
+
+def _unsorted(series: "SeriesSet", k: int, row: int) -> str:
+    before, after = series.times[row], series.times[row + 1]
+    what = "Merge duplicate stamps first." if before == after else "Sort each series by time first."
+    return (
+        f"series {series.id(k)!r}: times must increase strictly, but times[{row - series.offsets[k]}] = {before} "
+        f"is followed by {after}. {what}"
+    )
 
 
 def _check_values(series: "SeriesSet") -> None:
-    bad = np.argwhere(np.isinf(series.values))
-    if len(bad):
-        name, row = _place(series, bad[0, 0])
-        value, channel = series.values[bad[0, 0], bad[0, 1]], series.channels[bad[0, 1]]
-        raise InvalidSeries(
-            f"series {name!r}: channel {channel!r} is {value} at time {series.times[bad[0, 0]]} (observation {row}); "
-            "values must be finite, or NaN where nothing was observed."
-        )
+    infinite = np.isinf(series.values)
+    bad = _first_of_each(series, np.flatnonzero(infinite.any(axis=1)))
+    if bad:
+        _reject(series, bad, lambda k: _infinite(series, k, bad[k], int(infinite[bad[k]].argmax())))
     observed = np.add.reduceat((~np.isnan(series.values)).any(axis=1), series.offsets[:-1])
     blank = np.flatnonzero(observed == 0)
     if len(blank):
-        raise InvalidSeries(f"series {series.id(blank[0])!r} has no observed value in any channel; leave it out.")
+        _reject(series, blank, lambda k: f"series {series.id(k)!r} has no observed value in any channel; leave it out.")
+
+
+def _infinite(series: "SeriesSet", k: int, row: int, channel: int) -> str:
+    return (
+        f"series {series.id(k)!r}: channel {series.channels[channel]!r} is {series.values[row, channel]} at time "
+        f"{series.times[row]} (observation {row - series.offsets[k]}); values must be finite, or NaN where nothing was observed."
+    )
 
 
 def _check_sides(series: "SeriesSet") -> None:
@@ -111,12 +130,10 @@ def _check_sides(series: "SeriesSet") -> None:
             raise InvalidSeries(
                 f"static features have shape {series.static.shape}; expected ({n}, {len(series.static_names)})."
             )
-        bad = np.argwhere(np.isinf(series.static))
+        infinite = np.isinf(series.static)
+        bad = np.flatnonzero(infinite.any(axis=1))
         if len(bad):
-            k, s = bad[0]
-            raise InvalidSeries(
-                f"series {series.id(k)!r}: static feature {series.static_names[s]!r} is {series.static[k, s]}; it must be finite or NaN."
-            )
+            _reject(series, bad, lambda k: _infinite_static(series, k, int(infinite[k].argmax())))
     if series.target is not None:
         if series.target.ndim not in (1, 2) or len(series.target) != n:
             raise InvalidTarget(f"target has shape {series.target.shape}; expected one row for each of the {n} series.")
@@ -124,6 +141,19 @@ def _check_sides(series: "SeriesSet") -> None:
             raise InvalidTarget("target mixes types; make it all numbers or all text.")
 
 
-def _place(series: "SeriesSet", observation: int) -> tuple[object, int]:
-    k = int(np.searchsorted(series.offsets, observation, side="right")) - 1
-    return series.id(k), int(observation - series.offsets[k])
+def _infinite_static(series: "SeriesSet", k: int, s: int) -> str:
+    assert series.static is not None
+    return (
+        f"series {series.id(k)!r}: static feature {series.static_names[s]!r} is {series.static[k, s]}; "
+        "it must be finite or NaN."
+    )
+
+
+def _first_of_each(series: "SeriesSet", rows: IntArray) -> dict[int, int]:
+    """The series that some packed rows belong to, each with the first of its rows."""
+    owners, first = np.unique(np.searchsorted(series.offsets, rows, side="right") - 1, return_index=True)
+    return dict(zip(owners.tolist(), rows[first].tolist(), strict=True))
+
+
+def _reject(series: "SeriesSet", bad: Iterable[int], reason: Callable[[int], str]) -> NoReturn:
+    reject(InvalidSeries, {series.id(k): reason(int(k)) for k in bad})
