@@ -14,7 +14,7 @@ from denots.training.model import Model, build_model
 def make_task(kind: str, outputs: int = 1) -> Task:
     """A task before calibration: "binary", "multiclass", "regression" or "forecast" with so many outputs."""
     if kind == "regression":
-        return Regression(Scale.unit(outputs), flat=outputs == 1)
+        return Regression(Scale.unit(outputs), (0.0,) * outputs, flat=outputs == 1)
     if kind == "forecast":
         return Forecast(tuple(f"x{k}" for k in range(outputs)), Scale.unit(outputs))
     n = 2 if kind == "binary" else outputs

@@ -48,7 +48,8 @@ jon,2024-04-03T12:00:00,,,36.5
 """
 
 COLUMNS = ["--id", "patient", "--time", "when", "--time-unit", "h"]
-SMALL = ["--depth", "2", "--state-size", "4", "--epochs", "2", "--batches-per-epoch", "2", "--learning-rate", "0.02"]
+SETTINGS = ("depth=2", "state_size=4", "max_epochs=2", "batches_per_epoch=2", "learning_rate=0.02")
+SMALL = [word for setting in SETTINGS for word in ("--set", setting)]
 
 Run = Callable[..., Result]
 

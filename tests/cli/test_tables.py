@@ -29,7 +29,7 @@ class TestClassification:
         run("predict", clinic / "classifier", new, "-o", tmp_path / "p.csv")
         found = pd.read_csv(tmp_path / "p.csv", dtype={"patient": str}, float_precision="round_trip")
         estimator = denots.load(clinic / "classifier")
-        assert list(found.columns) == ["patient", "prediction", "p_ill", "p_well"]
+        assert list(found.columns) == ["patient", "prediction", "p_ill", "p_well", "status"]
         assert list(found["patient"]) == ["ida", "jon", "007"]
         np.testing.assert_array_equal(found[["p_ill", "p_well"]], estimator.predict_proba(series(NEW)))
         np.testing.assert_array_equal(found["prediction"], estimator.predict(series(NEW)))
@@ -69,21 +69,21 @@ class TestClassification:
     def test_a_series_that_cannot_be_solved_gets_empty_cells_and_is_named(
         self, clinic: Path, run: Run, tmp_path: Path
     ) -> None:
-        model = tmp_path / "model"
-        model.mkdir()
-        for file in (clinic / "classifier").iterdir():
-            (model / file.name).write_bytes(file.read_bytes())
-        description = json.loads((model / "model.json").read_text())
-        description["model"]["options"]["max_steps"] = 2  # enough for a single observation, not for many
-        (model / "model.json").write_text(json.dumps(description))
+        model = denots.load(clinic / "classifier")
+        model.system_ = model.system_.with_options(max_steps=2)  # enough for a single observation, not for many
+        model.save(tmp_path / "model")
         one = NEW + "kay,2024-05-01T00:00:00,50,80,37.0\n"
         (tmp_path / "new.csv").write_text(one)
-        result = run("predict", model, tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+        command = ["predict", tmp_path / "model", tmp_path / "new.csv", "-o", tmp_path / "p.csv"]
+        result = run(*command, code=3)
         rows = dict(line.split(",", 1) for line in (tmp_path / "p.csv").read_text().splitlines())
-        assert rows["ida"] == ",,"
+        assert rows["ida"].startswith(',,,"not solved: could not be integrated')
         assert rows["kay"].split(",")[0] in ("ill", "well")
         assert result.stderr.startswith("warning: ")
         assert "'ida'" in result.stderr
+        assert "more than --max-failed 0.1" in result.stderr
+        run(*command, "--max-failed", "1")
+        assert "'ida'" in run(*command, "--strict", code=1).stderr
 
 
 def test_a_regressor_takes_its_targets_from_a_second_table(visits: Path, run: Run, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ class TestForecast:
         run("predict", clinic / "forecaster", new, "--at", "24,30.5", "-o", tmp_path / "f.csv")
         found = pd.read_csv(tmp_path / "f.csv", dtype={"patient": str}, float_precision="round_trip")
         expected = denots.load(clinic / "forecaster").predict(series(NEW), [24, 30.5])
-        assert list(found.columns) == ["patient", "when", "pulse", "temperature"]
+        assert list(found.columns) == ["patient", "when", "pulse", "temperature", "status"]
         assert list(found["patient"]) == ["ida", "ida", "jon", "jon", "007", "007"]
         assert list(found["when"]) == [24, 30.5] * 3
         np.testing.assert_array_equal(found[["pulse", "temperature"]], expected.reshape(-1, 2))
@@ -161,7 +161,7 @@ class TestForecast:
         data = series(VISITS)
         assert found["metrics"]["R2"]["model"] == pytest.approx(estimator.score(data), abs=1e-5)
 
-        centre, spread = (getattr(estimator.model_.readout, name).numpy() for name in ("centre", "spread"))
+        centre, spread = np.array(estimator.task_.scale.centre), np.array(estimator.task_.scale.spread)
         truth, told = [], []
         for one in data:
             half = max(len(one.times) // 2, 1)
@@ -214,7 +214,7 @@ def test_a_long_table_gives_the_same_model_as_a_wide_one(
     form = ["--variable", "sign", "--value", "reading", "--static", "age", "--target", "outcome", "--quiet"]
     picked = ["--channels", "pulse,temperature"]
     run("fit", tmp_path / "long.csv", *COLUMNS, *SMALL, *form, *picked, "--out", tmp_path / "long")
-    weights = [(folder / "weights.safetensors").read_bytes() for folder in (clinic / "classifier", tmp_path / "long")]
+    weights = [(folder / "arrays.safetensors").read_bytes() for folder in (clinic / "classifier", tmp_path / "long")]
     assert weights[0] == weights[1]
     run("predict", tmp_path / "long", tmp_path / "long_new.csv", "-o", tmp_path / "a.csv")
     run("predict", clinic / "classifier", new, "-o", tmp_path / "b.csv")
@@ -229,11 +229,10 @@ def test_fit_tells_what_it_did_and_leaves_nothing_but_the_model(visits: Path, ru
     assert lines["series"] == "8, with 2 to 5 rows"
     missing = frame(VISITS)[["pulse", "temperature"]].isna().to_numpy().mean()
     assert lines["channels"] == f"pulse, temperature ({missing:.1%} of the values missing)"
-    assert lines["depth"] == "2"
     score = json.loads((tmp_path / "m" / "model.json").read_text())["learnt"]["validation_score_"]
     assert lines["validation AUROC"] == f"{score:.4f}, on 2 series"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "visits.csv"]
-    assert result.stderr == ""
+    assert "epoch 1/2" in result.stderr
 
 
 def test_quiet_prints_nothing(visits: Path, run: Run, tmp_path: Path) -> None:
@@ -244,7 +243,9 @@ def test_quiet_prints_nothing(visits: Path, run: Run, tmp_path: Path) -> None:
 def test_a_fitted_model_is_replaced_whole(visits: Path, run: Run, tmp_path: Path) -> None:
     fit = ["fit", visits, *COLUMNS, *SMALL, "--quiet", "--channels", "pulse", "--out", tmp_path / "m"]
     run(*fit, "--target", "outcome")
-    run(*fit, "--target", "age", "--task", "classification", code=1)  # cem has no age
-    assert json.loads((tmp_path / "m" / "table.json").read_text())["schema"]["target"] == "outcome"
-    run(*fit)
-    assert json.loads((tmp_path / "m" / "table.json").read_text())["schema"]["target"] is None
+    refused = run(*fit, "--target", "outcome", code=1)
+    assert "holds a finished model; give --overwrite to replace it" in refused.stderr
+    run(*fit, "--target", "age", "--task", "classification", "--overwrite", code=1)  # cem has no age
+    assert denots.load(tmp_path / "m").schema_.target == "outcome"
+    run(*fit, "--overwrite")
+    assert denots.load(tmp_path / "m").schema_.target is None

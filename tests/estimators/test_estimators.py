@@ -19,7 +19,7 @@ from denots.errors import (
     SolverWarning,
     UnknownName,
 )
-from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor
+from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor, SeriesRegressor
 from wave_series import FAST, LEARNS, waves
 
 from oracles import gappy_series
@@ -69,8 +69,10 @@ def test_a_forecaster_predicts_between_and_beyond() -> None:
     each = model.predict(series.select([0, 1]), [[3.0], [3.0, 3.5]])
     assert [table.shape for table in each] == [(1, 2), (2, 2)]
     np.testing.assert_allclose(each[1], answers[1], atol=1e-5)
-    with pytest.raises(InvalidSeries, match=r"'w0'.*first observation"):
-        model.predict(series, [-1.0])
+    early = model.predict(series, [-1.0, 3.0])
+    assert np.isnan(early[:, 0]).all()
+    np.testing.assert_allclose(early[:, 1], answers[:, 0], atol=0.05)
+    assert set(model.predict_table(series, [-1.0])["status"].str[:35]) == {"asked before its first observation "}
 
 
 def test_all_forms_of_input_mean_the_same() -> None:
@@ -107,10 +109,11 @@ def test_estimators_can_be_cloned_and_say_when_they_are_not_fitted() -> None:
 
 def test_depth_auto_keeps_the_depth_with_the_best_validation_metric() -> None:
     model = DeNOTSRegressor(**{**FAST, "depth": "auto"}).fit(waves())
-    assert list(model.depth_scores_) == [1.0, 3.0, 10.0, 30.0]
-    assert model.depth_ == max(model.depth_scores_, key=model.depth_scores_.get)
-    assert model.model_.backbone.config.depth == model.depth_
-    assert model.validation_score_ == model.depth_scores_[model.depth_]
+    assert list(model.scores_) == ["depth-1", "depth-3", "depth-10", "depth-30"]
+    best = max(model.scores_, key=model.scores_.get)
+    assert f"depth-{model.system_.options['depth']:g}" == best
+    assert model.fitted_.model.backbone.config.depth == model.system_.options["depth"]
+    assert model.validation_score_ == model.scores_[best]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -150,11 +153,12 @@ def test_single_observations_and_blind_channels_are_legal() -> None:
 def test_a_series_that_cannot_be_solved_is_named_and_the_others_answered() -> None:
     series = waves(12)
     model = DeNOTSClassifier(**{**FAST, "depth": 20.0}).fit(series, series.target > 2.5)
-    config = model.model_.backbone.config
+    backbone = model.fitted_.model.backbone
+    config = backbone.config
     counts = []
     for limit in range(5, 200):
-        model.model_.backbone.config = replace(config, max_steps=limit)
-        ok = model.model_.backbone(model.model_.backbone.prepare(series)).ok
+        backbone.config = replace(config, max_steps=limit)
+        ok = backbone(backbone.prepare(series)).ok
         counts.append(int(ok.sum()))
         if 0 < counts[-1] < 12:
             break
@@ -162,8 +166,21 @@ def test_a_series_that_cannot_be_solved_is_named_and_the_others_answered() -> No
     with pytest.warns(SolverWarning, match=f"'w{lost}'"):
         chances = model.predict_proba(series)
     assert (np.isnan(chances).any(axis=1) == ~ok.numpy()).all()
-    with pytest.warns(SolverWarning), pytest.raises(SolverFailure, match=f"'w{lost}'"):
-        model.predict(series)
+    with pytest.raises(SolverFailure, match=f"'w{lost}'"):
+        model.predict(series, strict=True)
+    with pytest.warns(SolverWarning):
+        told = model.predict(series)
+    assert [label is None for label in told] == (~ok).tolist()
+    with pytest.warns(SolverWarning):
+        score = model.score(series, series.target > 2.5)
+    common = model.classes_[np.argmax(model.task_.shares)]
+    guessed = np.array([common if label is None else label for label in told])
+    assert score == accuracy_score(series.target > 2.5, guessed)
+    with pytest.warns(SolverWarning):
+        table = model.predict_table(series)
+    assert table["id"].tolist() == series.ids.tolist()
+    assert (table["status"] != "ok").tolist() == (~ok).tolist()
+    assert table["status"][lost].startswith("not solved: could not be integrated")
 
 
 @pytest.mark.parametrize(
@@ -221,19 +238,18 @@ def test_a_mistaken_option_leaves_nothing_behind(tmp_path: Path, mistake) -> Non
     assert not (tmp_path / "run").exists()
 
 
-def test_training_that_gave_up_on_series_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = DeNOTSRegressor._backbone_options
-    monkeypatch.setattr(DeNOTSRegressor, "_backbone_options", lambda self, d: {**options(self, d), "max_steps": 12})
-    with pytest.warns(SolverWarning, match="training gave up on"):
-        DeNOTSRegressor(**{**FAST, "depth": 10.0}).fit(waves())
+def test_training_that_gave_up_on_series_says_so() -> None:
+    options = {"max_steps": 12, "state_size": 6, "max_epochs": 2, "batches_per_epoch": 2}
+    with pytest.warns(SolverWarning, match=r"could not integrate a series \d+ times"):
+        SeriesRegressor(options=options, random_state=0).fit(waves())
 
 
 def test_balancing_weighs_every_class_alike() -> None:
     series = waves(60)
     y = series.target > 3.7
     model = DeNOTSClassifier(class_weight="balanced", **FAST).fit(series, y)
-    weight = model.model_.readout.class_weight
+    weight = model.task_.weights
     assert weight[1] / weight[0] == pytest.approx((~y).sum() / y.sum(), rel=0.3)
-    assert torch.equal(DeNOTSClassifier(**FAST).fit(series, y).model_.readout.class_weight, torch.ones(2))
+    assert DeNOTSClassifier(**FAST).fit(series, y).task_.weights == (1.0, 1.0)
     with pytest.raises(InvalidOption, match="balanced"):
         DeNOTSClassifier(class_weight="heavy", **FAST).fit(series, y)

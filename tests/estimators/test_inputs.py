@@ -130,7 +130,7 @@ def test_dates_without_a_unit_are_refused_through_every_door() -> None:
         lambda: SeriesSet.from_numpy(CUBE, times=days),
         lambda: SeriesSet.from_arrays([np.arange(5)], [CUBE[0].T], start=days[:1]),
     ):
-        with pytest.raises(InvalidSeries, match="dates|durations"):
+        with pytest.raises(InvalidSeries, match=r"dates|durations"):
             read()
     read = SeriesSet.from_numpy(CUBE, times=days.astype("datetime64[ns]"), time_unit="hours")
     assert (read.times[:3].tolist(), read.start[0], read.time_unit) == ([0.0, 24.0, 48.0], 0.0, "h")

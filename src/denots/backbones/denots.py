@@ -123,7 +123,7 @@ class DeNOTS(Backbone):
         if at is not None:
             at = (at - inputs.start[:, None]) * (self.config.depth / self.intake.time_scale)
         solution = solve(
-            self.field if self.gain is None else Gained(self.field, self.gain),
+            self.driven_field,
             path,
             self._first_state(inputs, factor, offset),
             rtol=self.config.tolerance,
@@ -134,6 +134,21 @@ class DeNOTS(Backbone):
             backend=self.config.backend,
         )
         return Encoded(solution.states, solution.ok, solution.evaluations)
+
+    @property
+    def driven_field(self) -> VectorField:
+        """The field that is solved, with its learnt gain if it has one."""
+        return self.field if self.gain is None else Gained(self.affine_field, self.gain)
+
+    @property
+    def affine_field(self) -> AffineInputField:
+        """The field, if it meets the signal through an input map."""
+        if not isinstance(self.field, AffineInputField):
+            raise InvalidOption(
+                f"field {type(self.field).__name__} has no input map weight_ih, bias_ih, so nothing can be folded into it; "
+                "make it an AffineInputField, or leave normalise, inflate, holes and learn_depth at their defaults."
+            )
+        return self.field
 
     def drive(self, inputs: DrivenInputs) -> InputMap:
         """How the field of the model, not in training, meets the raw signal of each series."""
@@ -146,12 +161,7 @@ class DeNOTS(Backbone):
         return self.embedding.is_identity and self.config.holes == "bridge"
 
     def _drive(self, factor: Tensor, offset: Tensor, path: Path) -> InputMap:
-        if not isinstance(self.field, AffineInputField):
-            raise InvalidOption(
-                f"field {type(self.field).__name__} has no input map weight_ih, bias_ih, so no embedding can be folded into it; "
-                "make it an AffineInputField, or leave normalise, inflate and holes at their defaults."
-            )
-        return self._fold(self.field.weight_ih, self.field.bias_ih, factor, offset, path)
+        return self._fold(self.affine_field.weight_ih, self.affine_field.bias_ih, factor, offset, path)
 
     def _fold(self, weight: Tensor, bias: Tensor, factor: Tensor, offset: Tensor, path: Path) -> InputMap:
         if self._reads_raw:

@@ -1,13 +1,13 @@
 """When a forecast is asked for: a table with one row, id and time, per question."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from denots.data.column import Columns, Groups, read_groups
 from denots.data.schema import TableSchema
-from denots.data.series import SeriesSet
 from denots.data.stamps import SECONDS, Stamps, read_stamps, unit_name
 from denots.errors import InvalidTable
 from denots.registry import listed
@@ -27,8 +27,10 @@ class Questions:
     rows: list[IntArray]
 
 
-def read_questions(table: "pd.DataFrame", schema: TableSchema, frame: "pd.DataFrame", series: SeriesSet) -> Questions:
-    """The questions of a table with the id and time columns of `frame`, which `series` was read from.
+def read_questions(
+    table: "pd.DataFrame", schema: TableSchema, frame: "pd.DataFrame", ids: npt.NDArray[Any]
+) -> Questions:
+    """The questions of a table with the id and time columns of `frame`, where `ids` are all series.
 
     Dates are counted from where the clock of their series begins; numbers are on that clock already.
     """
@@ -38,7 +40,7 @@ def read_questions(table: "pd.DataFrame", schema: TableSchema, frame: "pd.DataFr
     for role, name in (("id", schema.id), ("time", schema.time)):
         columns.require(name, role)
     groups = read_groups(columns[schema.id], schema.id)
-    owner = _positions(groups, series.ids.tolist())
+    owner = _positions(groups, ids.tolist())
     if (owner < 0).any():
         strangers = [repr(name) for name in groups.ids[owner < 0].tolist()]
         raise InvalidTable(
@@ -52,6 +54,15 @@ def read_questions(table: "pd.DataFrame", schema: TableSchema, frame: "pd.DataFr
     rows = [groups.rows[a:b] for a, b in zip(groups.offsets[:-1], groups.offsets[1:], strict=True)]
     asked = pd.DataFrame({name: columns[name].reset_index(drop=True) for name in (schema.id, schema.time)})
     return Questions(asked, owner, [times[own] for own in rows], rows)
+
+
+def same_questions(times: FloatArray, schema: TableSchema, ids: npt.NDArray[Any]) -> Questions:
+    """The same times, on the clock of each series, for all of them."""
+    import pandas as pd
+
+    n, k = len(ids), len(times)
+    asked = pd.DataFrame({schema.id: np.repeat(ids, k), schema.time: np.tile(times, n)})
+    return Questions(asked, np.arange(n), [times] * n, list(np.arange(n * k).reshape(n, k)))
 
 
 def _since_start(stamps: Stamps, groups: Groups, schema: TableSchema, frame: "pd.DataFrame") -> FloatArray:

@@ -67,7 +67,8 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
         A series without an answer is named in a warning and has None, which makes the array one of
         objects; with `strict` it is an error.
         """
-        return self.task_.best(self._answers(X, strict=strict).values)
+        shares = self._answers(X, strict=strict).values
+        return self.task_.best(shares)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Share of right answers; a series without one is given the most common class."""

@@ -22,7 +22,7 @@ from denots.estimators.checkpoints import claim
 from denots.estimators.inputs import as_series_set, match_columns, scan_series
 from denots.estimators.validation import validation_split
 from denots.shapes import FloatArray
-from denots.systems import SYSTEMS, Problem, System
+from denots.systems import SYSTEMS, Problem, Shape, System
 from denots.tasks import Scores, Task
 from denots.tasks.task import known_target
 
@@ -112,6 +112,8 @@ class SeriesEstimator(BaseEstimator):
         task = task.calibrated(train)
         problem = Problem(task.balanced(train) if balanced else task, train, val)
         candidates, folder = self._candidates(), None
+        for system in candidates.values():
+            system.check(problem.task, Shape.of(series))
         if self.checkpoint_dir is not None:
             folder = Path(self.checkpoint_dir)
             claim(folder, type(self).__name__, self._identity(), part)
@@ -197,7 +199,8 @@ class SeriesEstimator(BaseEstimator):
 
     def _answers(self, X: Any, at: FloatArray | None = None, *, strict: bool = False) -> Answers:
         """Outputs and answers for each series of X; series without one are named in a warning."""
-        answers = give_answers(self.fitted_, self.ranges_, self._read(X), at)
+        reading = self._read(X)
+        answers = give_answers(self.fitted_, self.ranges_, reading, at)
         tell_of_failures(answers, strict)
         tell_of_unusual(answers)
         return answers

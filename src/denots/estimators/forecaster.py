@@ -61,31 +61,24 @@ class SeriesForecaster(SeriesEstimator):
             questions: instead, a table with the id and time columns of the fitted one, a row per question;
                 X is then a table, too, and dates are counted as in it.
         """
-        import pandas as pd
+        from denots.data.questions import read_questions, same_questions
 
-        from denots.data.questions import read_questions
-
-        reading = self._read(X)
+        reading, schema = self._read(X), self.table_schema()
         if (times is None) == (questions is None):
             raise InvalidOption("a forecast needs times: give either times or a table of questions.")
-        schema = self.table_schema()
         if questions is None:
-            each = [np.asarray(times, dtype=np.float64)] * len(reading.ids)
-            rows = np.arange(sum(map(len, each))).reshape(len(each), -1)
-            asked = pd.DataFrame({schema.id: np.repeat(reading.ids, len(each[0])), schema.time: np.concatenate(each)})
-            owners = np.arange(len(each))
+            told = same_questions(np.asarray(times, dtype=np.float64), schema, reading.ids)
         else:
-            found = read_questions(questions, schema, X, reading.ids)
-            owners, each, rows, asked = found.series, found.times, found.rows, found.asked
-        at = np.full((len(reading.ids), max(max(map(len, each)), 1)), np.nan)
-        for owner, own in zip(owners, each, strict=True):
+            told = read_questions(questions, schema, X, reading.ids)
+        at = np.full((len(reading.ids), max(max(map(len, told.times)), 1)), np.nan)
+        for owner, own in zip(told.series, told.times, strict=True):
             at[owner, : len(own)] = own
         answers = self._answers(reading, at, strict=strict)
-        values = np.full((len(asked), len(self.channels_)), np.nan)
-        status = np.full(len(asked), "", dtype=object)
-        for owner, own, places in zip(owners, each, rows, strict=True):
-            values[places], status[places] = answers.values[owner, : len(own)], answers.status[owner]
-        return asked.assign(**self.task_.columns(values), status=status)
+        values = np.full((len(told.asked), len(self.channels_)), np.nan)
+        status = np.full(len(told.asked), "", dtype=object)
+        for owner, own, rows in zip(told.series, told.times, told.rows, strict=True):
+            values[rows], status[rows] = answers.values[owner, : len(own)], answers.status[owner]
+        return told.asked.assign(**self.task_.columns(values), status=status)
 
     def score(self, X: Any, y: Any = None) -> float:
         """R2 over all rows hidden as in training."""

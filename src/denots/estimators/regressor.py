@@ -36,5 +36,5 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
 
         series, target = self._to_judge(X, y)
         answers = self._answers(series).values
-        told = np.where(np.isnan(answers), self.task_.scale.centre, answers)
+        told = np.where(np.isnan(answers), self.task_.mean, answers)
         return float(r2_score(target.reshape(len(target), -1), told, sample_weight=sample_weight))

@@ -40,7 +40,8 @@ def gain_for_depth(model: Model, problem: Trial) -> dict[str, float] | None:
     backbone = driven(tightened(model).eval())
     inputs = backbone.prepare(part.select(np.arange(min(SERIES, len(part)))))
     depth = backbone.config.depth
-    field = backbone.field if backbone.gain is None else Gained(backbone.field, backbone.gain)
+    own = backbone.affine_field
+    field = own if backbone.gain is None else Gained(own, backbone.gain)
     h0 = inputs.path.values.new_zeros(len(inputs), backbone.state_size)
     states, other = (
         solve(chosen, path, h0, rtol=1e-8, atol=1e-8, input_map=backbone.drive(inputs), backend="reference").states

@@ -91,7 +91,7 @@ def gates(model: Model, path: Trajectory) -> Gates:
 
 def contraction(model: Model, path: Trajectory) -> Float[Tensor, "n K"]:
     """The logarithmic norm of the field's Jacobian: below zero, any two states come closer."""
-    field = driven(model).field
+    field = driven(model).affine_field
     u, h = path.drive.flatten(0, 1), path.states.flatten(0, 1)
     with torch.no_grad():
         jacobian = vmap(jacrev(lambda u, h: field.slope(u[None], h[None])[0], argnums=1))(u, h)

@@ -14,6 +14,7 @@ from denots.data.series import SeriesSet
 from denots.registry import lookup
 from denots.tasks import Part, Task
 from denots.training.model import Output
+from denots.training.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,13 +96,17 @@ class System(abc.ABC):
         return {option.name: getattr(config, option.name) for config in self.configs for option in fields(config)}
 
     @abc.abstractmethod
+    def check(self, task: Task, shape: Shape) -> None:
+        """Refuse options that cannot work for such data, before anything is written or computed."""
+
+    @abc.abstractmethod
     def fit(
         self,
         problem: Problem,
         *,
         seed: int,
         folder: Path | None = None,
-        progress: bool = False,
+        progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> Fitted:
         """Learn from the training part, with the validation part to choose by.

@@ -14,6 +14,7 @@ from denots.tasks import Part, Task
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.model import Model, Output, build_model, run_model
+from denots.training.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,13 +57,16 @@ class Trained(System):
             self.backbone, self.config, task, channels=shape.channels, static_size=shape.static, seed=seed
         )
 
+    def check(self, task: Task, shape: Shape) -> None:
+        self._expected(task, shape)
+
     def fit(
         self,
         problem: Problem,
         *,
         seed: int,
         folder: Path | None = None,
-        progress: bool = False,
+        progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> TrainedModel:
         from denots.training.fit import fit

@@ -17,6 +17,7 @@ from denots.shapes import FloatArray
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
 from denots.tasks import Task
 from denots.training.model import Output
+from denots.training.progress import Progress
 
 if TYPE_CHECKING:
     from lightgbm import Booster
@@ -83,13 +84,16 @@ class Trees(System):
         check_known(options, self.options, self.name)
         return replace(self, config=replace(self.config, **options))
 
+    def check(self, task: Task, shape: Shape) -> None:
+        """Trees grow on any table; their options are checked when they are set."""
+
     def fit(
         self,
         problem: Problem,
         *,
         seed: int,
         folder: Path | None = None,
-        progress: bool = False,
+        progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> GrownTrees:
         started = time.perf_counter()
@@ -154,7 +158,7 @@ class Trees(System):
             "verbosity": -1,
         }
         train = lightgbm.Dataset(features, target)
-        stop = [lightgbm.early_stopping(self.config.patience, verbose=False)] if len(truth) else []
+        stop: list[Any] = [lightgbm.early_stopping(self.config.patience, verbose=False)] if len(truth) else []
         val = [train.create_valid(judged, truth)] if len(truth) else []
         forest = lightgbm.train(settings, train, self.config.rounds, valid_sets=val, callbacks=stop)
         # As text and back: the same forest that a saved model will have, and free of the training data.

@@ -22,7 +22,7 @@ MOST_CLASSES = 20  # whole numbers with more distinct values are taken as a quan
 class Classification(Task):
     """Cross-entropy; area under the ROC curve for two classes (one logit), share of right answers for more.
 
-    The trivial answer is the share of each class.
+    The trivial answer is the share of each class in the first set that the task was read from.
 
     labels, dtype: the classes as plain values in ascending order, and the type of their array.
     weights: of each class in the loss.
@@ -54,8 +54,9 @@ class Classification(Task):
     @classmethod
     def read(cls, *sets: SeriesSet) -> "Classification":
         classes = np.unique(np.concatenate([_classes(known_target(series)) for series in sets]))
-        n = len(classes)
-        return cls(tuple(classes.tolist()), classes.dtype.str, (1.0,) * n, (1 / n,) * n)
+        first = np.searchsorted(classes, _classes(known_target(sets[0])))
+        shares = np.bincount(first, minlength=len(classes)) / len(first)
+        return cls(tuple(classes.tolist()), classes.dtype.str, (1.0,) * len(classes), tuple(shares.tolist()))
 
     @property
     def classes(self) -> npt.NDArray[Any]:
@@ -84,8 +85,7 @@ class Classification(Task):
             )
 
     def calibrated(self, train: Part) -> "Classification":
-        counts = train.target.bincount(minlength=len(self.labels)).double()
-        return replace(self, shares=tuple((counts / counts.sum()).tolist()))
+        return self
 
     def balanced(self, train: Part) -> "Classification":
         counts = train.target.bincount(minlength=len(self.labels))
@@ -149,7 +149,7 @@ class Classification(Task):
 
     def best(self, answers: FloatArray) -> npt.NDArray[Any]:
         """The most probable class of each series; where there is no answer, an object array with None."""
-        lost = np.isnan(answers).any(axis=1)
+        lost = np.asarray(np.isnan(answers).any(axis=1))
         best = self.classes[np.where(lost[:, None], 0.0, answers).argmax(axis=1)]
         if lost.any():
             best = best.astype(object)

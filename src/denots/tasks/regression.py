@@ -19,12 +19,13 @@ from denots.tasks.task import Part, Score, Scores, Task, known_target
 
 @dataclass(frozen=True)
 class Regression(Task):
-    """Mean squared error; R2, averaged over outputs. The trivial answer is the mean.
+    """Mean squared error; R2, averaged over outputs. The trivial answer is the mean of the first set read.
 
     flat: whether the target is one number a series, so that answers have no axis for outputs.
     """
 
     scale: Scale
+    mean: tuple[float, ...]
     flat: bool = True
 
     name = "regression"
@@ -42,7 +43,8 @@ class Regression(Task):
     @classmethod
     def read(cls, *sets: SeriesSet) -> "Regression":
         target = known_target(sets[0])
-        return cls(Scale.unit(_numbers(target).shape[1]), flat=target.ndim == 1)
+        table = _numbers(target)
+        return cls(Scale.unit(table.shape[1]), tuple(table.mean(axis=0).tolist()), flat=target.ndim == 1)
 
     def pose(self, series: SeriesSet) -> Part:
         return Part(series, torch.from_numpy(_numbers(known_target(series))))
@@ -81,7 +83,7 @@ class Regression(Task):
         from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
         target, answers = part.target.numpy(), self.answer(outputs).numpy()
-        trivial = np.broadcast_to(self.scale.centre, answers.shape)
+        trivial = np.broadcast_to(self.mean, answers.shape)
         lost = np.isnan(answers).any(axis=1)
         told = np.where(lost[:, None], trivial, answers)
         judges = {"R2": r2_score, "MAE": mean_absolute_error, "RMSE": root_mean_squared_error}
@@ -98,11 +100,11 @@ class Regression(Task):
         return {f"prediction_{k}": answers[:, k] for k in range(self.outputs)}
 
     def state(self) -> dict[str, Any]:
-        return {"scale": self.scale.state(), "flat": self.flat}
+        return {"scale": self.scale.state(), "mean": list(self.mean), "flat": self.flat}
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> "Regression":
-        return cls(Scale.restore(state["scale"]), bool(state["flat"]))
+        return cls(Scale.restore(state["scale"]), tuple(map(float, state["mean"])), bool(state["flat"]))
 
     def table(self, target: Tensor) -> FloatArray:
         return self.scale.shrink(target, torch.float64).numpy()

@@ -91,7 +91,7 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def calibrated(self, train: Part) -> "Task":
-        """The same task with what is learnt before training: scale of a target, trivial answer."""
+        """The same task with what is learnt from the training part before any training: the scale of a target."""
 
     @property
     @abc.abstractmethod
