@@ -40,7 +40,7 @@ def test_text_in_a_numeric_column_is_shown_with_its_row(visits: Path, run: Run, 
     options = [*COLUMNS, *SMALL, "--channels", "pulse,temperature", "--out", tmp_path / "m"]
     line = told(run("fit", visits, *options, code=1))
     assert "'pulse'" in line
-    assert "'fast' in row 7" in line
+    assert "series 'bob', line 8: 'fast' in value column" in line
 
 
 @pytest.mark.parametrize(

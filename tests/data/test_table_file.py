@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from denots.data.frame import read_frame
 from denots.data.table_file import read_table, write_table
-from denots.errors import InvalidTable, InvalidTarget
+from denots.errors import InvalidFile, InvalidTable, InvalidTarget, UnknownName
 
 FORMATS = [".csv", ".csv.gz", ".tsv", ".parquet", ".feather"]
 
@@ -34,7 +34,7 @@ def frame() -> pd.DataFrame:
 def test_what_was_written_is_read_back_exactly(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"table.v1{suffix}"
     write_table(frame(), path)
-    pd.testing.assert_frame_equal(read_table(path, id="id"), frame(), check_exact=True)
+    pd.testing.assert_frame_equal(read_table(path, id="id").reset_index(drop=True), frame(), check_exact=True)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
@@ -56,7 +56,7 @@ def test_csv_agrees_with_the_csv_module(
 def test_a_csv_may_have_other_delimiters_than_commas(tmp_path: Path, name: str, sign: str, point: str) -> None:
     path = tmp_path / name
     frame().to_csv(path, index=False, sep=sign, decimal=point, compression="infer")
-    pd.testing.assert_frame_equal(read_table(path, id="id"), frame(), check_exact=True)
+    pd.testing.assert_frame_equal(read_table(path, id="id").reset_index(drop=True), frame(), check_exact=True)
 
 
 def test_a_text_with_commas_leaves_decimal_points_alone(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_ids_in_text_files_stay_what_they_are(tmp_path: Path, cells: list[str], 
 
 def test_an_empty_id_is_missing_and_reported_with_its_row(tmp_path: Path) -> None:
     table = read_table(save(tmp_path, "id,t,x\n1,0,1\n,1,1\n"), id="id")
-    with pytest.raises(InvalidTable, match=r"row 2 has no id in column 'id'"):
+    with pytest.raises(InvalidTable, match=r"line 3 has no id in column 'id'"):
         read_frame(table, id="id", time="t")
 
 
@@ -107,7 +107,7 @@ def test_an_empty_text_cell_is_a_missing_target(tmp_path: Path) -> None:
 
 def test_other_words_among_numbers_are_named_by_read_frame(tmp_path: Path) -> None:
     table = read_table(save(tmp_path, "id,t,x\na,0,NA\na,1,n/a\na,2,1.5\n"), id="id")
-    with pytest.raises(InvalidTable, match=r"'x' holds text \('n/a' in row 2\)"):
+    with pytest.raises(InvalidTable, match=r"series 'a', line 3: 'n/a' in value column 'x'"):
         read_frame(table, id="id", time="t")
 
 
@@ -129,7 +129,7 @@ def test_mixed_time_zones_in_a_csv_are_noticed(tmp_path: Path) -> None:
     table = read_table(
         save(tmp_path, "id,t,x\na,2024-01-01T00:00:00+01:00,1\na,2024-01-01T03:00:00+02:00,1\n"), id="id"
     )
-    with pytest.raises(InvalidTable, match=r"series 'a', row 2: '2024-01-01T03:00:00\+02:00' .*another time zone"):
+    with pytest.raises(InvalidTable, match=r"series 'a', line 3: '2024-01-01T03:00:00\+02:00' .*another time zone"):
         read_frame(table, id="id", time="t", time_unit="h")
 
 
@@ -179,13 +179,13 @@ def test_a_header_alone_has_no_rows(tmp_path: Path) -> None:
         read_frame(read_table(save(tmp_path, "id,t,x\n"), id="id"), id="id", time="t")
 
 
-def test_text_that_is_not_utf8_names_the_column(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_names_line_and_byte(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes("id,name\na,Jos\xe9\n".encode("latin-1"))
-    with pytest.raises(InvalidTable, match=r"column 'name' is not UTF-8"):
+    with pytest.raises(InvalidFile, match=r"table\.csv, line 2: byte 0xE9 is not UTF-8 text .*save the file as UTF-8"):
         read_table(path, id="id")
     path.write_bytes("id,name\nJos\xe9,1\n".encode("latin-1"))
-    with pytest.raises(InvalidTable, match=r"(?i)utf-?8"):
+    with pytest.raises(InvalidFile, match=r"line 2: byte 0xE9"):
         read_table(path, id="id")
 
 
@@ -246,3 +246,33 @@ def test_writing_to_a_folder_or_into_a_missing_one_is_refused(tmp_path: Path) ->
     for path in (tmp_path / "folder.csv", tmp_path / "absent" / "table.csv"):
         with pytest.raises(InvalidTable, match="file name in an existing folder"):
             write_table(frame(), path)
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz", "table.tsv"])
+def test_a_header_in_another_encoding_names_line_and_byte(tmp_path: Path, name: str) -> None:
+    text = "id,t,Größe\na,0,1\n".replace(",", "\t" if name.endswith("tsv") else ",").encode("latin-1")
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    with pytest.raises(InvalidFile, match=rf"{name}, line 1: byte 0xF6 is not UTF-8 text \(as Latin-1 .*Größe.*iconv"):
+        read_table(tmp_path / name, id="id")
+
+
+def test_messages_about_a_text_file_count_its_lines(tmp_path: Path) -> None:
+    path = save(tmp_path, "id,t,x\na,0,1\na,noon,2\nb,1,3\nb,2,4\n")
+    with pytest.raises(InvalidTable, match=r"series 'a', line 3: 'noon' in time column 't' is not a number"):
+        read_frame(read_table(path, id="id"), id="id", time="t")
+    part = read_table(path, id="id").query("x != 1")
+    with pytest.raises(InvalidTable, match=r"series 'a', line 3"):
+        read_frame(part, id="id", time="t")
+
+
+@pytest.mark.parametrize(
+    "text", ["id,t,x\n\na,0,oops\na,1,2\na,2,2\n", 'id,t,x,note\na,0,oops,"two\nlines"\na,1,2,\na,2,3,\n']
+)
+def test_where_lines_and_rows_differ_messages_count_rows(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidTable, match=r"series 'a', row 1: 'oops'"):
+        read_frame(read_table(save(tmp_path, text), id="id"), id="id", time="t", values="x")
+
+
+def test_a_missing_column_called_line_is_not_taken_for_the_index(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="unknown id column 'line'"):
+        read_frame(read_table(save(tmp_path, "id,t,x\na,0,1\n"), id="id"), id="line", time="t")

@@ -48,8 +48,9 @@ def pack(
 
 def read_numbers(array: npt.ArrayLike, what: str, dtype: np.dtype[Any] | None = None) -> FloatArray:
     """As floats, NaN where a mask hides a value; float32 stays float32 unless a type is asked for."""
-    masked = isinstance(array, list | tuple) and any(np.ma.isMaskedArray(part) for part in array)
-    raw = np.ma.stack(array) if masked else array if np.ma.isMaskedArray(array) else np.asarray(array)
+    raw: Any = np.asanyarray(array)
+    if isinstance(array, list | tuple) and any(isinstance(part, np.ma.MaskedArray) for part in array):
+        raw = np.ma.stack(array)  # as a plain list, masked parts would lose their masks
     if raw.dtype.kind == "c":
         raise InvalidSeries(
             f"{what} are complex numbers. Complex data not supported: give real and imaginary part as channels."
@@ -69,9 +70,9 @@ def read_numbers(array: npt.ArrayLike, what: str, dtype: np.dtype[Any] | None = 
             ) from error
     if dtype is None:
         dtype = raw.dtype if raw.dtype == np.float32 else np.dtype(np.float64)
-    if np.ma.isMaskedArray(raw):
-        return np.ma.asarray(raw).astype(dtype).filled(np.nan)
-    return raw.astype(dtype, copy=False)
+    if isinstance(raw, np.ma.MaskedArray):
+        raw = np.where(np.ma.getmaskarray(raw), np.nan, raw.data.astype(dtype))
+    return np.asarray(raw, dtype=dtype)
 
 
 def read_times(times: npt.ArrayLike, what: str, unit: str) -> FloatArray:

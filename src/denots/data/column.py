@@ -75,7 +75,7 @@ class Columns:
     def require(self, name: str, role: str) -> str:
         """The name as text, or the error that offers the nearest columns."""
         name = str(name)
-        if not self._polars and name not in self.names and name in map(str, self._frame.index.names):
+        if not self._polars and name not in self.names and name in self._index_names():
             raise InvalidTable(f"{role} column {name!r} is the index of the table; call .reset_index() first.")
         lookup(dict.fromkeys(self.names, True), name, f"{role} column")
         return name
@@ -87,6 +87,9 @@ class Columns:
             column = _plain(raw).set_axis(self._labels())
             self._read[name] = column if self._kept is None else _part(column, self._kept)
         return self._read[name]
+
+    def _index_names(self) -> set[str]:
+        return {str(name) for name in self._frame.index.names} - {LINE}
 
     def _labels(self) -> "pd.Index[Any]":
         import pandas as pd
@@ -140,7 +143,7 @@ def read_groups(column: "pd.Series[Any]", name: str) -> Groups:
         missing = missing | (column == "").to_numpy(dtype=bool, na_value=True)
     if missing.any():
         raise InvalidTable(
-            f"{place(column, missing.argmax())} has no id in column {name!r}; every row must say which series it belongs to."
+            f"{place(column, int(missing.argmax()))} has no id in column {name!r}; every row must say which series it belongs to."
         )
     if kind == "number" and is_integer(column):
         codes, ids = pd.factorize(integers(column))

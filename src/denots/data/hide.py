@@ -38,14 +38,15 @@ def hide_for_forecasting(series: SeriesSet) -> Hidden:
     position = np.arange(len(series.times)) - np.repeat(series.offsets[:-1], series.lengths)
     half = np.repeat(np.maximum(series.lengths // 2, 1), series.lengths)
     shown = (position < half) & (position % 2 == 0)
-    speaks = np.add.reduceat(shown & ~np.isnan(series.values).all(axis=1), series.offsets[:-1]) > 0
-    if not speaks.all():
-        if not speaks.any():
+    seen = np.add.reduceat(shown & ~np.isnan(series.values).all(axis=1), series.offsets[:-1]) > 0
+    if not seen.all():
+        if not seen.any():
             raise InvalidSeries("no series keeps an observed value when half of it is hidden; give longer series.")
         warnings.warn(
-            f"{(~speaks).sum()} series observe nothing in the rows kept visible; they are left out.", stacklevel=2
+            f"{(~seen).sum()} series have no observed value in the rows that stay visible; they are left out.",
+            stacklevel=2,
         )
-        return hide_for_forecasting(series.select(speaks))
+        return hide_for_forecasting(series.select(seen))
     kept = np.add.reduceat(shown, series.offsets[:-1])
     visible = replace(
         series,

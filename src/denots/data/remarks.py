@@ -1,2 +1,26 @@
-def remarks(series):
-    return []
+"""What is worth a word before a model learns from a set."""
+
+import numpy as np
+
+from denots.data.series import SeriesSet
+from denots.registry import listed
+
+
+def remarks(series: SeriesSet) -> list[str]:
+    """Channels and static features that cannot teach anything: never observed, or always the same."""
+    found = []
+    for what, names, table in (
+        ("channels", series.channels, series.values),
+        ("static features", series.static_names, series.static),
+    ):
+        if table is None:
+            continue
+        seen = ~np.isnan(table)
+        empty = ~seen.any(axis=0)
+        low, high = (np.where(seen, table, limit).T for limit in (np.inf, -np.inf))
+        constant = ~empty & (low.min(axis=1) == high.max(axis=1))
+        for which, words in ((empty, "no observed value"), (constant, "one value throughout")):
+            if which.any():
+                chosen = [repr(name) for name, odd in zip(names, which, strict=True) if odd]
+                found.append(f"{len(chosen)} of {len(names)} {what} have {words} and cannot help: {listed(chosen)}.")
+    return found

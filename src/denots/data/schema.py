@@ -102,7 +102,9 @@ class TableSchema:
                     f"{place} describes no table: {name!r} is {content[name]!r:.60}, expected {expected}; "
                     "copy the folder again."
                 )
-        found = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+        found: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in content.items()
+        }
         schema = cls(**found)
         try:
             schema.columns()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from denots.data.column import MISSING_WORDS
-from denots.errors import InvalidTable
+from denots.data.column import LINE, MISSING_WORDS
+from denots.errors import InvalidFile, InvalidTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,8 @@ def read_table(path: str | FilePath, *, id: str | None = None) -> "pd.DataFrame"
     missing where a column is otherwise numeric; in a column of text only empty cells are,
     so a class or a series may be called "NA". A .csv file may have semicolons or tabs instead
     of commas; with semicolons, numbers may have decimal commas. A line with too few or too
-    many fields is an error. Stamps with a time zone stay text, so that a mix of zones can be
+    many fields is an error. The index of the result is named "line" and says in which line of the
+    file each row stands, unless a cell or an empty line breaks the count. Stamps with a time zone stay text, so that a mix of zones can be
     noticed.
 
     Args:
@@ -34,6 +35,7 @@ def read_table(path: str | FilePath, *, id: str | None = None) -> "pd.DataFrame"
             becomes integers only where every cell is one of at most 18 digits without
             leading zeros.
     """
+    import pandas as pd
     import pyarrow as pa
 
     path = FilePath(path)
@@ -46,13 +48,20 @@ def read_table(path: str | FilePath, *, id: str | None = None) -> "pd.DataFrame"
         raise InvalidTable(f"{path} is empty (0 bytes); write it again.")
     try:
         table = _READERS[suffix](path, id)
+        labels = [name for name in table.column_names if _ROW_LABELS.fullmatch(name)]
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path) from error
     except (pa.ArrowException, OSError, EOFError) as error:
+        if "UTF8" in str(error):
+            raise _not_utf8(path) from error
         reason = " ".join(str(error).split())
         raise InvalidTable(
             f"{path} cannot be read as {suffix}: {reason} It may be truncated or of another format; write it again."
         ) from error
-    labels = [name for name in table.column_names if _ROW_LABELS.fullmatch(name)]
-    return table.drop_columns(labels).to_pandas(ignore_metadata=True, date_as_object=False)
+    frame = table.drop_columns(labels).to_pandas(ignore_metadata=True, date_as_object=False)
+    if _READERS[suffix] is _read_csv and _lines(path) == len(frame) + 1:
+        frame.index = pd.RangeIndex(2, len(frame) + 2, name=LINE)
+    return frame
 
 
 def write_table(frame: "pd.DataFrame", path: str | FilePath) -> None:
@@ -96,7 +105,7 @@ def _read_csv(path: FilePath, id: str | None) -> Any:
         table = _parse_csv(path, types | dict.fromkeys(zoned, pa.string()), delimiter, point)
     for k, field in enumerate(table.schema):
         if pa.types.is_binary(field.type):
-            raise InvalidTable(f"{path}: column {field.name!r} is not UTF-8 text; save the file as UTF-8.")
+            raise _not_utf8(path)
         if pa.types.is_string(field.type):
             table = table.set_column(k, field.name, _read_text(table.column(k), whole=field.name == id))
     return table
@@ -123,6 +132,35 @@ def _delimiter(path: FilePath) -> str:
     with pa.input_stream(str(path)) as stream:
         header = stream.read(1 << 16).partition(b"\n")[0]
     return next((sign.decode() for sign in (b",", b";", b"\t") if sign in header), ",")
+
+
+def _lines(path: FilePath) -> int:
+    """Lines of a text file, compressed or not; a last one without an end counts, too."""
+    import pyarrow as pa
+
+    count, last = 0, b""
+    with pa.input_stream(str(path)) as stream:
+        while block := stream.read(1 << 22):
+            count, last = count + block.count(b"\n"), block[-1:]
+    return count + (last != b"\n")
+
+
+def _not_utf8(path: FilePath) -> InvalidFile:
+    """Where the first byte stands that is no UTF-8, and how the line would read in the usual other encoding."""
+    import pyarrow as pa
+
+    with pa.input_stream(str(path)) as stream:
+        lines = stream.read().split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            shown = line[max(error.start - 20, 0) : error.start + 20].decode("latin-1").strip()
+            return InvalidFile(
+                f"{path}, line {number}: byte 0x{line[error.start]:02X} is not UTF-8 text (as Latin-1 it reads {shown!r}); "
+                "save the file as UTF-8, for example with: iconv -f latin1 -t utf-8."
+            )
+    return InvalidFile(f"{path} is not UTF-8 text; save it as UTF-8.")
 
 
 def _text_columns(table: Any) -> int:

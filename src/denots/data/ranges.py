@@ -1,0 +1,191 @@
+"""What training saw of values and times, and a remark on every series that lies far outside.
+
+A model answers whatever it is given. A clock in minutes where training had hours, degrees Fahrenheit
+instead of Celsius, or a value of 1e30 give an answer as smooth as any other; only a comparison with
+the training data tells.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from denots.data.series import SeriesSet
+from denots.errors import InvalidFolder
+from denots.registry import listed
+from denots.shapes import BoolArray, FloatArray, IntArray
+
+LOOSE = 3.0  # how many times longer, shorter, larger or smaller than anything in training is still ordinary
+WILD = 50.0  # a single value is remarked on when it is so many usual widths away; typical values, one width
+TIME_FACTORS = {7: "weeks and days", 24: "days and hours", 60: "hours and minutes, or minutes and seconds"} | {
+    1000: "seconds and milliseconds",
+    1440: "days and minutes",
+    3600: "hours and seconds",
+    86400: "days and seconds",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranges:
+    """Extremes of a training set; NaN where nothing was observed or no series has two rows."""
+
+    channels: tuple[str, ...]
+    values: FloatArray  # [C, 4]: lowest, 1 % and 99 % quantile, highest
+    spans: FloatArray  # [3] of the series: lowest, median, highest
+    gaps: FloatArray  # [3] likewise, of the median time from row to row
+    lengths: FloatArray  # [3] likewise, rows
+
+    @classmethod
+    def of(cls, train: SeriesSet) -> "Ranges":
+        return cls(
+            train.channels,
+            np.stack([_quantiles(column[~np.isnan(column)], (0, 0.01, 0.99, 1)) for column in train.values.T]),
+            _quantiles(_spans(train), (0, 0.5, 1)),
+            _quantiles(_gaps(train), (0, 0.5, 1)),
+            _quantiles(train.lengths.astype(np.float64), (0, 0.5, 1)),
+        )
+
+    def remarks(self, series: SeriesSet) -> list[str]:
+        """One text for each series: what lies far outside the training data and the likely cause; empty if nothing."""
+        found: list[list[str]] = [[] for _ in range(len(series))]
+        self._remark_on_times(series, found)
+        for name, column in zip(series.channels, series.values.T, strict=True):
+            place = self.channels.index(name) if name in self.channels else None
+            self._remark_on_channel(series, name, column, None if place is None else self.values[place], found)
+        return ["; ".join(parts[:3]) + (f"; and {len(parts) - 3} more" if len(parts) > 3 else "") for parts in found]
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything that `from_json` needs to make the same ranges."""
+        arrays = {name: getattr(self, name) for name in _SHAPES}
+        return {"channels": list(self.channels)} | {name: _as_lists(array) for name, array in arrays.items()}
+
+    @classmethod
+    def from_json(cls, content: object, place: str) -> "Ranges":
+        """The ranges that `as_json` described; `place` (a file) opens the error for anything else."""
+        if not isinstance(content, Mapping) or set(content) != {field.name for field in fields(cls)}:
+            raise InvalidFolder(f"{place} describes no ranges of training data; copy the folder again.")
+        channels = content["channels"]
+        if not isinstance(channels, list) or not all(isinstance(name, str) for name in channels):
+            raise InvalidFolder(
+                f"{place} describes no ranges: channels are {channels!r:.60}, expected a list of names."
+            )
+        try:
+            arrays = {name: np.array(content[name], dtype=np.float64) for name in _SHAPES}
+        except (TypeError, ValueError) as error:
+            raise InvalidFolder(f"{place} describes no ranges: {error}; copy the folder again.") from error
+        for name, (*more, last) in _SHAPES.items():
+            expected = (len(channels), last) if more else (last,)
+            if arrays[name].shape != expected or np.isinf(arrays[name]).any():
+                raise InvalidFolder(f"{place} describes no ranges: {name} must be {expected} finite numbers or null.")
+        return cls(tuple(channels), **arrays)
+
+    def _remark_on_times(self, series: SeriesSet, found: list[list[str]]) -> None:
+        unit = f" {series.time_unit}" if series.time_unit else ""
+        for what, seen, usual in (
+            ("it spans", _spans(series), self.spans),
+            ("its rows lie apart", _gaps(series), self.gaps),
+            ("its number of rows is", series.lengths / LOOSE, self.lengths),
+        ):
+            counted = what.startswith("its number")
+            scale = LOOSE if counted else 1.0
+            low, middle, high = usual
+            with np.errstate(invalid="ignore"):
+                odd = (seen > LOOSE * high) | ((seen < low / LOOSE) & (not counted))
+            for k in np.flatnonzero(odd & np.isfinite(seen)):
+                cause = "" if counted else _time_cause(float(seen[k]), float(middle))
+                found[k].append(
+                    f"{what} {seen[k] * scale:.4g}{'' if counted else unit}, in training {low:.4g} to {high:.4g}{cause}"
+                )
+
+    def _remark_on_channel(
+        self, series: SeriesSet, name: str, column: FloatArray, usual: FloatArray | None, found: list[list[str]]
+    ) -> None:
+        seen = ~np.isnan(column)
+        if usual is None or np.isnan(usual).any():
+            for k in np.unique(series.owner()[seen]):
+                found[k].append(f"channel {name!r} was never observed in training")
+            return
+        low, q01, q99, high = usual
+        width = max(q99 - q01, 0.1 * max(abs(low), abs(high)), 1e-12)
+        typical, farthest = _typical_and_farthest(series, column, seen, (low + high) / 2)
+        with np.errstate(invalid="ignore"):
+            shifted = (typical > high + width) | (typical < low - width)
+            shrunk = (q01 > 0) & (typical > 0) & (typical < min(low, q01 / LOOSE) / LOOSE)
+            wild = (farthest > high + WILD * width) | (farthest < low - WILD * width)
+        for k in np.flatnonzero(shifted | shrunk | wild):
+            value, word = (typical[k], "typically ") if shifted[k] or shrunk[k] else (farthest[k], "")
+            cause = _value_cause(float(value), float(q01), float(q99))
+            found[k].append(f"channel {name!r} is {word}{value:.4g}, in training {low:.4g} to {high:.4g}{cause}")
+
+
+_SHAPES: dict[str, tuple[Any, ...]] = {"values": ("C", 4), "spans": (3,), "gaps": (3,), "lengths": (3,)}
+
+
+def _quantiles(seen: FloatArray, at: tuple[float, ...]) -> FloatArray:
+    seen = seen[np.isfinite(seen)].astype(np.float64)
+    return np.quantile(seen, at) if len(seen) else np.full(len(at), np.nan)
+
+
+def _spans(series: SeriesSet) -> FloatArray:
+    """From the first to the last row; NaN for a single one."""
+    return np.where(series.lengths > 1, series.ends - series.times[series.offsets[:-1]], np.nan)
+
+
+def _gaps(series: SeriesSet) -> FloatArray:
+    """The median time from row to row of each series; NaN for a single row."""
+    inner = np.ones(len(series.times), dtype=bool)
+    inner[series.offsets[:-1]] = False
+    steps = np.diff(series.times, prepend=0.0)[inner]
+    return _medians(steps, series.owner()[inner], len(series))
+
+
+def _medians(seen: FloatArray, owner: IntArray, n: int) -> FloatArray:
+    """The median of each owner's entries, NaN without any."""
+    ranked = seen[np.lexsort((seen, owner))]
+    count = np.bincount(owner, minlength=n)
+    first = np.cumsum(count) - count
+    last = max(len(ranked) - 1, 0)
+    if not len(ranked):
+        return np.full(n, np.nan)
+    low, high = (ranked[np.minimum(first + part, last)] for part in ((count - 1) // 2, count // 2))
+    return np.where(count > 0, low / 2 + high / 2, np.nan)
+
+
+def _typical_and_farthest(
+    series: SeriesSet, column: FloatArray, seen: BoolArray, middle: float
+) -> tuple[FloatArray, FloatArray]:
+    """Of each series the median of a channel, and the value farthest from `middle`; NaN where it was not observed."""
+    owner, x = series.owner()[seen], column[seen].astype(np.float64)
+    farthest = np.full(len(series), np.nan)
+    by_distance = np.argsort(np.abs(x - middle), kind="stable")
+    farthest[owner[by_distance]] = x[by_distance]  # of several entries for one series the last, largest, stays
+    return _medians(x, owner, len(series)), farthest
+
+
+def _time_cause(found: float, usual: float) -> str:
+    if not found > 0 or not usual > 0:
+        return ""
+    ratio = found / usual
+    near = min(TIME_FACTORS, key=lambda factor: abs(math.log(max(ratio, 1 / ratio) / factor)))
+    times = f" ({ratio:.3g} times the usual)"
+    if abs(math.log(max(ratio, 1 / ratio) / near)) > math.log(1.6):
+        return f"{times}: another unit of time?"
+    return f"{times}: another unit of time, {TIME_FACTORS[near]}?"
+
+
+def _value_cause(found: float, low: float, high: float) -> str:
+    """The unit that would bring a value back to where 98 % of the training data lie."""
+    slack = 0.1 * (high - low)
+    guesses = {"Fahrenheit for Celsius": (found - 32) * 5 / 9, "Celsius for Fahrenheit": found * 9 / 5 + 32}
+    guesses |= {f"{factor} times too large": found / factor for factor in (10, 100, 1000)}
+    guesses |= {f"{factor} times too small": found * factor for factor in (10, 100, 1000)}
+    fitting = [guess for guess, value in guesses.items() if low - slack <= value <= high + slack]
+    return f": another unit ({listed(fitting[:2])})?" if fitting else ": a wrong value or another unit?"
+
+
+def _as_lists(array: FloatArray) -> Any:
+    return [
+        _as_lists(part) if isinstance(part, np.ndarray) else None if math.isnan(part) else float(part) for part in array
+    ]
