@@ -15,10 +15,9 @@ from benchmarks.epoch import train_once
 from benchmarks.measure import wait_for_quiet, watched
 from benchmarks.tables import console
 from denots.datasets import load
-from denots.experiments.runs import published_spec
-from denots.runs.compose import choices
+from denots.runs.published import published_run
 from denots.runs.run import Trial, read_problem, system_of
-from denots.systems import Shape, Trained
+from denots.systems import SYSTEMS, Shape, Trained
 from denots.systems.trained import examples
 
 EPOCH, DEPTH, AGAINST, GOAL = 256, 10.0, "gru", 3.0
@@ -33,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     problem = read_problem(load("pendulum", size=size))
     found: dict[str, Any] = {"machine": machine.describe(), "batches": batches, "epoch": EPOCH, "systems": {}}
     with watched() as others:
-        for system in choices("backbone"):
+        for system in SYSTEMS:
             if system not in UNTRAINED:
                 wait_for_quiet(0.0 if options.quick else 30.0)
                 found["systems"][system] = epoch_seconds(system, problem, batches, repeats=1 if options.quick else 2)
@@ -45,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def epoch_seconds(system: str, problem: Trial, batches: int, repeats: int) -> dict[str, float]:
     """The best of several runs with either number of threads, scaled to a whole epoch."""
-    chosen = system_of(published_spec("pendulum", system, "paper"))
+    chosen = system_of(published_run("pendulum", system, "paper"))
     assert isinstance(chosen, Trained)
     if "depth" in chosen.options and system != "gru-ode":
         chosen = chosen.with_options(depth=DEPTH)

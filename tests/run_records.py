@@ -4,8 +4,9 @@ from typing import Any
 
 from denots.experiments.experiment import Profile, Request
 from denots.experiments.runs import Plan
+from denots.protocol import Protocol
 from denots.runs.record import RunRecord, versions
-from denots.runs.spec import Protocol, RunSpec
+from denots.runs.spec import RunSpec
 
 
 def spec(

@@ -2,17 +2,17 @@
 
 from cli.conftest import Run
 from denots.experiments import published
-from denots.runs.compose import choices
+from denots.systems import SYSTEMS
 
 
 def rows(text: str) -> dict[str, list[str]]:
     table = (line.split() for line in text.splitlines() if line.startswith("  "))
-    return {cells[0]: cells[1:] for cells in table if cells and cells[0] in choices("backbone")}
+    return {cells[0]: cells[1:] for cells in table if cells and cells[0] in SYSTEMS}
 
 
 def test_every_system_has_a_row_and_odes_say_what_solves_them(run: Run) -> None:
     table = rows(run("systems").stdout)
-    assert set(table) == set(choices("backbone"))
+    assert set(table) == set(SYSTEMS)
     assert {name for name, cells in table.items() if cells[0] == "native"} == {
         *("denots", "gru-ode", "none", "relu", "sync", "tanh"),
         *("neural-cde", "neural-rde", "latent-ode"),

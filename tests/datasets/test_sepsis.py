@@ -84,7 +84,7 @@ def test_patients_are_split_70_15_15_or_by_hospital(folder: Path) -> None:
 
 def test_both_protocols_share_one_folder(folder: Path) -> None:
     home = import_source(SEPSIS.source, [folder]).parents[1]
-    fair, paper = load("sepsis").splits.train, load("sepsis", protocol="paper").splits.train
+    fair, paper = load("sepsis", protocol="fair").splits.train, load("sepsis", protocol="paper").splits.train
     assert fair.same_as(paper)
     assert len(list((home / "datasets").iterdir())) == 1
 

@@ -122,7 +122,7 @@ def test_with_replacement_the_share_is_that_of_the_closed_form(tmp_path: Path) -
 
 @pytest.mark.usefixtures("imported")
 def test_the_training_part_is_cut_80_to_20_and_the_test_part_stays() -> None:
-    splits = load("uwgl").splits
+    splits = load("uwgl", protocol="fair").splits
     train, val, test = (set(series.ids.tolist()) for series in (splits.train, splits.val, splits.test))
     assert (len(train), len(val), len(test)) == (16, 4, 12)
     assert train | val == {f"train-{k}" for k in range(20)}
@@ -132,11 +132,11 @@ def test_the_training_part_is_cut_80_to_20_and_the_test_part_stays() -> None:
 
 @pytest.mark.usefixtures("imported")
 def test_the_seed_decides_split_and_gaps() -> None:
-    first, other = load("uwgl").splits, load("uwgl", seed=1).splits
+    first, other = load("uwgl", protocol="fair").splits, load("uwgl", seed=1, protocol="fair").splits
     assert first.train.ids.tolist() != other.train.ids.tolist()
     mask = {seed: np.isnan(splits.test.values) for seed, splits in ((0, first), (1, other))}
     assert not np.array_equal(mask[0], mask[1])
-    small = load("uwgl", size=(5, 2, 3)).splits
+    small = load("uwgl", size=(5, 2, 3), protocol="fair").splits
     assert small.train.same_as(first.train.select(range(5)))
     assert small.test.same_as(first.test.select(range(3)))
 

@@ -7,15 +7,15 @@ import pytest
 from denots.errors import InvalidOption
 from denots.experiments import EXPERIMENTS, Request
 from denots.experiments.runs import PROFILES, Plan, is_system, most_telling, profile_of, score_cell
-from denots.runs.compose import compose_spec
+from denots.runs.words import read_run
 
 from run_records import record, spec
 
 
-@pytest.mark.parametrize("system", ["tanh", "gru-ode", "denots", "mamba2", "neural-cde", "boosted-trees"])
+@pytest.mark.parametrize("system", ["tanh", "gru-ode", "denots", "mamba2", "neural-cde", "trees"])
 def test_the_paper_profile_is_what_train_would_run(system: str) -> None:
     for protocol in ("paper", "fair"):
-        told = compose_spec("dataset=sine-2", f"backbone={system}", f"protocol={protocol}")
+        told = read_run(["dataset=sine-2", f"backbone={system}", f"protocol={protocol}"])
         assert spec("sine-2", system, profile="paper", protocol=protocol) == told
 
 

@@ -18,6 +18,7 @@ from denots.errors import InvalidFolder, InvalidOption, OutOfTime, UnknownName
 from denots.runs.record import FILE, RunRecord, append_record, find_record, read_records
 from denots.runs.run import Trial, read_problem, run
 from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
+from denots.training.checkpoint import Checkpoint
 from denots.training.config import TrainConfig
 from denots.training.fit import CHECKPOINT
 from denots.training.model import Model, run_model
@@ -35,8 +36,7 @@ ANGLES = RunSpec(DatasetSpec("pendulum-angles", size=24), SMALL, SHORT)
 def restored(folder: Path, spec: RunSpec, task: str) -> Model:
     """The model of a run, built anew from the best weights in its checkpoint."""
     model = make_model("denots", spec.backbone.options, task, 1, 0, 1, seed=99)
-    states = torch.load(folder / CHECKPOINT, weights_only=True)["callbacks"]
-    model.load_state_dict(next(state["best_weights"] for name, state in states.items() if name.startswith("Journal")))
+    model.load_state_dict(Checkpoint.read(folder / CHECKPOINT).best)
     return model.eval()
 
 
@@ -158,9 +158,9 @@ class TestSpecs:
 
     def test_unknown_names_bring_the_nearest(self) -> None:
         with pytest.raises(UnknownName, match="'denots'"):
-            BackboneSpec("denot")
+            run(replace(BUMP, backbone=BackboneSpec("denot")))
         with pytest.raises(UnknownName, match="'depth'"):
-            BackboneSpec("denots", {"depht": 1})
+            run(replace(BUMP, backbone=BackboneSpec("denots", {"depht": 1})))
         with pytest.raises(UnknownName, match="'bump'"):
             run(replace(BUMP, dataset=DatasetSpec("bum")))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denots.cli.messages import out, say, show_facts
+from denots.protocol import DEFAULT_PROTOCOL
 from denots.registry import lookup
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def check(name: Name) -> None:
 
 
 @app.command()
-def build(name: Name, size: Size = None, seed: Seed = 0, protocol: As = "fair") -> None:
+def build(name: Name, size: Size = None, seed: Seed = 0, protocol: As = DEFAULT_PROTOCOL) -> None:
     """Make a data set and keep it in $DENOTS_HOME.
 
     Other commands do so when they first need it.
@@ -127,7 +128,7 @@ def build(name: Name, size: Size = None, seed: Seed = 0, protocol: As = "fair") 
 
 @app.command("info")
 def describe_dataset(
-    name: Name, size: Size = None, seed: Seed = 0, split: Split = "train", protocol: As = "fair"
+    name: Name, size: Size = None, seed: Seed = 0, split: Split = "train", protocol: As = DEFAULT_PROTOCOL
 ) -> None:
     """Show what a data set holds, with a sketch of its first series.
 
@@ -156,7 +157,7 @@ def export(
     split: Split = "train",
     size: Size = None,
     seed: Seed = 0,
-    protocol: As = "fair",
+    protocol: As = DEFAULT_PROTOCOL,
 ) -> None:
     """Write a data set as a table (id, time, channels, static, target) for `denots fit`.
 

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 import denots
 from denots.cli.messages import show_facts
 
-LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "pyarrow", "hydra-core")
+LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "pyarrow")
 
 
 def info() -> None:

@@ -11,6 +11,7 @@ import typer
 
 from denots.cli.messages import complain, err, out, say, watched
 from denots.errors import InvalidOption
+from denots.protocol import DEFAULT_PROTOCOL
 from denots.registry import lookup
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def reproduce(
     ] = "quick",
     protocol: Annotated[
         str, typer.Option(help="paper (as published, warts included) or fair (equal terms for all).")
-    ] = "paper",
+    ] = DEFAULT_PROTOCOL,
     seeds: Annotated[str | None, typer.Option(help="Comma-separated. Default: as many as the profile has.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Only on these data sets, with commas between.")] = None,
     system: Annotated[str | None, typer.Option(help="Only these systems, with commas between.")] = None,
@@ -169,13 +170,14 @@ def _list(request: "Request", store: "Results") -> None:
 
 def _known(text: str | None, group: str) -> tuple[str, ...] | None:
     """The names asked for, each of which `denots train` must know."""
-    from denots.runs.compose import choices
+    from denots.runs.published import SETTINGS
+    from denots.systems import SYSTEMS
 
     if text is None:
         return None
     names = tuple(text.split(","))
     for name in names:
-        lookup(dict.fromkeys(choices(group), ""), name, group)
+        lookup(dict.fromkeys(SETTINGS if group == "dataset" else SYSTEMS), name, group)
     return names
 
 

@@ -1,11 +1,11 @@
 """`denots systems`: what can be trained, and how large it is beside the published sizes."""
 
-from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from denots.cli.messages import out
+from denots.protocol import DEFAULT_PROTOCOL
 
 if TYPE_CHECKING:
     from denots.training.model import Model
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def systems(
     protocol: Annotated[
         str, typer.Option(help="paper (as published, warts included) or fair (equal terms for all).")
-    ] = "paper",
+    ] = DEFAULT_PROTOCOL,
 ) -> None:
     """Show every system, what solves it, and its parameters for each data set.
 
@@ -30,21 +30,21 @@ def systems(
 
     from denots.experiments import Request, published
     from denots.experiments.parameters import SHAPES, built
-    from denots.runs.compose import choices
+    from denots.systems import SYSTEMS
 
     chosen = Request(protocol=protocol).protocol  # type: ignore[arg-type]
     table = Table(box=SIMPLE_HEAD)
     for header in ("system", "solver", "time stamps", *SHAPES):
         table.add_column(header, justify="right" if header in SHAPES else "left", no_wrap=True)
-    for system in choices("backbone"):
+    for system in SYSTEMS:
         models = {dataset: built(system, dataset, chosen) for dataset in SHAPES}
         sizes = [_size(model, published.PARAMETERS[dataset].get(system)) for dataset, model in models.items()]
         example = models["pendulum"]
         table.add_row(system, _solver(example), _reads_time(example), *sizes)
     wide = Console(file=out.file, width=400)
     Console(file=out.file, width=max(out.width, wide.measure(table).maximum)).print(table)  # whole rows, in pipes too
-    for system in choices("backbone"):
-        out.print(f"{system:14} {_described(system)}", soft_wrap=True, highlight=False)
+    for system, told in SYSTEMS.items():
+        out.print(f"{system:14} {told.description}", soft_wrap=True, highlight=False)
 
 
 def _size(model: "Model | None", theirs: int | None) -> str:
@@ -65,9 +65,3 @@ def _solver(model: "Model | None") -> str:
 
 def _reads_time(model: "Model | None") -> str:
     return "-" if model is None else "read" if model.backbone.reads_time else "ignored"
-
-
-def _described(system: str) -> str:
-    """The first line of a system's file, which says what it is."""
-    text = files("denots.configs").joinpath("backbone", f"{system}.yaml").read_text(encoding="utf-8")
-    return text.splitlines()[0].removeprefix("# ")

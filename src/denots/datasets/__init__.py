@@ -7,10 +7,9 @@ One file per family: `pendulum.py`, `pendulum_angles.py`, `sine.py` and `bump.py
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
 
 from denots.datasets.bump import BUMP
-from denots.datasets.dataset import Dataset, DerivedRecipe, Protocol, Recipe, Splits, SplitSizes
+from denots.datasets.dataset import Dataset, DerivedRecipe, Recipe, Splits, SplitSizes
 from denots.datasets.describe import Description, describe, sketch
 from denots.datasets.imports import bind
 from denots.datasets.library import build_recipe, load_recipe, open_dataset
@@ -19,7 +18,7 @@ from denots.datasets.pendulum_angles import PENDULUM_ANGLES, PENDULUM_ANGLES_REG
 from denots.datasets.sepsis import SEPSIS, SEPSIS_SHIFT
 from denots.datasets.sine import SINE_2, SINE_MIX, SINE_MIX_JUMP
 from denots.datasets.uea import INSECT_SOUND, UWGL
-from denots.errors import InvalidOption
+from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.registry import Registry
 
 __all__ = [
@@ -58,7 +57,9 @@ DATASETS: Registry[Recipe | DerivedRecipe] = Registry(
 )
 
 
-def load(name: str, *, seed: int = 0, size: int | Sequence[int] | None = None, protocol: Protocol = "fair") -> Dataset:
+def load(
+    name: str, *, seed: int = 0, size: int | Sequence[int] | None = None, protocol: Protocol = DEFAULT_PROTOCOL
+) -> Dataset:
     """Open a data set by name; the first call builds it into `$DENOTS_HOME` (else the user's cache folder).
 
     The same name, seed, size and protocol give the same series, bit for bit, with the same numpy
@@ -79,7 +80,7 @@ def build(
     *,
     seed: int = 0,
     size: int | Sequence[int] | None = None,
-    protocol: Protocol = "fair",
+    protocol: Protocol = DEFAULT_PROTOCOL,
     folder: str | Path | None = None,
 ) -> Path:
     """Make a data set anew, into `folder` or the place where `load` looks, and return the folder."""
@@ -88,7 +89,6 @@ def build(
 
 
 def _recipe(name: str, protocol: Protocol) -> Recipe:
-    if protocol not in get_args(Protocol):
-        raise InvalidOption(f"protocol is one of {', '.join(get_args(Protocol))}; got {protocol!r}.")
+    check_protocol(protocol)
     recipe = DATASETS.find(name)
     return bind(recipe, protocol) if isinstance(recipe, DerivedRecipe) else recipe

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
+from denots.protocol import Protocol
 from denots.shapes import FloatArray
 
 Metric = Literal["r2", "auroc", "accuracy"]
-Protocol = Literal["paper", "fair"]
 Parts = Mapping[str, SeriesSet]
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from denots.data.series import SeriesSet
-from denots.datasets.dataset import DerivedRecipe, Parts, Protocol, SplitSizes
+from denots.datasets.dataset import DerivedRecipe, Parts, SplitSizes
 from denots.datasets.imports import open_import
 from denots.datasets.psv import CHANNELS
 from denots.datasets.sepsis import LABEL
+from denots.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True)

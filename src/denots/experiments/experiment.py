@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from denots.datasets import Protocol
 from denots.errors import InvalidOption
 from denots.experiments.exhibit import Exhibit
+from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.runs.record import RunRecord
 from denots.runs.run import Measure
 
@@ -29,15 +29,15 @@ class Request:
     """
 
     profile: Profile = "quick"
-    protocol: Protocol = "paper"
+    protocol: Protocol = DEFAULT_PROTOCOL
     seeds: tuple[int, ...] | None = None
     datasets: tuple[str, ...] | None = None
     systems: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("profile", get_args(Profile)), ("protocol", get_args(Protocol))):
-            if getattr(self, name) not in known:
-                raise InvalidOption(f"{name} is one of {', '.join(known)}; got {getattr(self, name)!r}.")
+        check_protocol(self.protocol)
+        if self.profile not in get_args(Profile):
+            raise InvalidOption(f"profile is one of {', '.join(get_args(Profile))}; got {self.profile!r}.")
 
     def wants(self, dataset: str, system: str) -> bool:
         """Whether runs of a system on a data set are asked for."""

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
+from denots.experiments.runs import RETIRED_TREES, Plan, option, quick_note, score_cell, system_of
 from denots.runs.record import RunRecord
 
 DATASETS = (*published.FORECASTING, "sine-2")
-SYSTEMS = (*published.FORECASTING["pendulum-angles"], "last-value", "boosted-trees")
+PLANNED = (*published.FORECASTING["pendulum-angles"], "last-value", "trees")
+SYSTEMS = (*PLANNED[:-1], RETIRED_TREES, "trees")
 
 
 class Forecasting(Experiment):
@@ -21,7 +22,7 @@ class Forecasting(Experiment):
     def plan(self, request: Request) -> Plan:
         plan = Plan(request)
         for dataset in DATASETS:
-            for system in SYSTEMS:
+            for system in PLANNED:
                 plan.add(dataset, system, request.seeded(quick=1, paper=3))
         return plan
 
@@ -31,8 +32,10 @@ class Forecasting(Experiment):
             theirs = published.FORECASTING.get(dataset, {}).get(system)
             return score_cell(runs, theirs)
 
-        rows = tuple((system, tuple(cell(system, dataset) for dataset in DATASETS)) for system in SYSTEMS)
-        return [Table("R2 over all hidden rows", DATASETS, rows)]
+        theirs = published.FORECASTING["pendulum-angles"]
+        rows = [(system, tuple(cell(system, dataset) for dataset in DATASETS)) for system in SYSTEMS]
+        shown = tuple(row for row in rows if row[0] in theirs or any(each.values for each in row[1]))
+        return [Table("R2 over all hidden rows", DATASETS, shown)]
 
 
 def _standard(record: RunRecord) -> bool:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from denots.datasets import Protocol
 from denots.experiments.draw import write_picture
 from denots.experiments.exhibit import Exhibit, Picture, Table, agreement, to_latex, to_markdown
 from denots.experiments.experiment import Experiment, Request, Study
 from denots.experiments.results import Findings, Results, fingerprint, write_whole
 from denots.experiments.runs import PROFILES, most_telling
+from denots.protocol import Protocol
 from denots.runs.record import RunRecord
 
 

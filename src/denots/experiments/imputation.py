@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from denots.datasets import Protocol
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, is_system, option, quick_note, score_cell
+from denots.protocol import Protocol
 from denots.runs.record import RunRecord
 
 SYSTEMS = ("gru", "mamba2", "tempformer", "roformer", "gru-ode", "denots")

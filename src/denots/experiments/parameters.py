@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from denots.datasets import Protocol
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, published_spec
+from denots.experiments.runs import Plan
+from denots.protocol import Protocol
+from denots.runs.published import published_run
 from denots.runs.record import RunRecord
 from denots.runs.run import system_of
 from denots.systems import Shape, Trained
@@ -21,7 +22,7 @@ SYSTEMS = tuple(published.PARAMETERS["pendulum"])
 
 def built(system: str, dataset: str, protocol: Protocol) -> Model | None:
     """The model that `denots train` would train; None for trees, which grow with the data."""
-    fitted = system_of(published_spec(dataset, system, protocol))
+    fitted = system_of(published_run(dataset, system, protocol))
     return fitted.build(ANY_TASK, SHAPES[dataset], seed=0) if isinstance(fitted, Trained) else None
 
 

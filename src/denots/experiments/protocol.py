@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from denots.datasets import Protocol
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, option, quick_note, score_cell
+from denots.protocol import Protocol
 from denots.runs.record import RunRecord
 
 DEPTHS = (1.0, 10.0)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
-from denots.datasets import Protocol
 from denots.experiments import EXPERIMENTS
 from denots.experiments.check import Check
 from denots.experiments.claims import CLAIMS, Evidence, Judged, judge
@@ -28,6 +27,7 @@ from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS
 from denots.experiments.results import Results, fingerprint
 from denots.experiments.runs import PROFILES, profile_of
+from denots.protocol import Protocol
 from denots.runs.record import RunRecord
 
 PROTOCOLS: dict[Protocol, str] = {

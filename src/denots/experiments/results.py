@@ -12,6 +12,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from denots.backbones import BACKBONES
 from denots.errors import InvalidFolder
 from denots.runs.record import RunRecord, append_line, append_record, plain, read_lines, read_records
 from denots.runs.spec import RunSpec
@@ -105,7 +106,7 @@ def fingerprint(spec: RunSpec) -> str:
 
 def has_measures(record: RunRecord, measures: Collection[str]) -> bool:
     """Whether a record tells all of this; trees are never measured."""
-    return record.spec.backbone.name == "boosted-trees" or set(measures) <= set(record.extra)
+    return record.spec.backbone.name not in BACKBONES or set(measures) <= set(record.extra)
 
 
 def write_whole(file: Path, content: bytes) -> None:

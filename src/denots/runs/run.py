@@ -50,6 +50,7 @@ def run(
             into `extra` of the record. Trees are not measured.
         deadline: see `fit`.
     """
+    spec.backbone.check()
     if folder is not None:
         earlier = find_record(folder / FILE, spec)
         if earlier is not None:

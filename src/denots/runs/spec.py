@@ -1,15 +1,13 @@
 """What a run is made of: plain values that fit into one line of JSON."""
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, get_args
+from typing import Any
 
-from denots.datasets import Protocol
 from denots.errors import InvalidOption
+from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.systems import SYSTEMS
 from denots.systems.system import check_known
 from denots.training.config import TrainConfig
-
-RETIRED = ("boosted-trees",)  # in records of earlier versions only: histogram trees of scikit-learn
 
 
 @dataclass(frozen=True)
@@ -28,9 +26,9 @@ class BackboneSpec:
     name: str = "denots"
     options: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.name not in RETIRED:
-            check_known(self.options, SYSTEMS.find(self.name).options, self.name)
+    def check(self) -> None:
+        """Refuse what this version does not know; a record may name systems and options of earlier ones."""
+        check_known(self.options, SYSTEMS.find(self.name).options, self.name)
 
 
 @dataclass(frozen=True)
@@ -46,11 +44,12 @@ class RunSpec:
     backbone: BackboneSpec = field(default_factory=BackboneSpec)
     train: TrainConfig = field(default_factory=TrainConfig)
     seed: int = 0
-    protocol: Protocol = "paper"
+    protocol: Protocol = DEFAULT_PROTOCOL
 
     def __post_init__(self) -> None:
-        if self.protocol not in get_args(Protocol):
-            raise InvalidOption(f"protocol is one of {', '.join(get_args(Protocol))}; got {self.protocol!r}.")
+        check_protocol(self.protocol)
+        if self.seed < 0:
+            raise InvalidOption(f"a seed is a whole number that is not negative; got {self.seed}.")
         if self.train.seed not in (0, self.seed):
             raise InvalidOption(
                 f"the run has seed {self.seed} and its training seed {self.train.seed}; set RunSpec.seed only."

@@ -1,0 +1,68 @@
+"""Published runs, judged by the committed records: those were made by earlier versions of this table."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from denots.errors import InvalidOption, UnknownName
+from denots.experiments.runs import system_of
+from denots.runs.published import published_run
+from denots.runs.record import RunRecord, read_records
+
+RESULTS = Path(__file__).parents[2] / "results"
+RECORDS = [
+    record
+    for file in sorted(RESULTS.glob("*.jsonl"))
+    for record in read_records(file)
+    if record.spec.backbone.name != "boosted-trees"  # of earlier versions
+]
+VARIED = {"depth", "tolerance", "learn_depth"}  # by experiments
+# What the experiment on protocols changes one by one.
+TRIED = {"normalise", "presence"}
+
+
+def differing(record: RunRecord) -> set[str]:
+    ours = published_run(record.spec.dataset.name, system_of(record), record.spec.protocol).backbone.options
+    theirs = record.spec.backbone.options
+    return {name for name in {*ours, *theirs} if ours.get(name, "absent") != theirs.get(name, "absent")}
+
+
+def test_every_recorded_run_has_the_published_options_but_for_what_its_experiment_varies() -> None:
+    assert len(RECORDS) > 400
+    odd = [record for record in RECORDS if differing(record) - VARIED]
+    assert all(differing(record) - VARIED <= TRIED for record in odd)
+    assert len(odd) < len(RECORDS) / 30
+
+
+def test_every_recorded_run_was_trained_as_published_but_for_its_length() -> None:
+    for record in RECORDS:
+        told = published_run(record.spec.dataset.name, system_of(record), record.spec.protocol)
+        length = {name: getattr(record.spec.train, name) for name in ("max_epochs", "batches_per_epoch", "seed")}
+        assert replace(told.train, **length) == record.spec.train
+        assert told.dataset.seed == record.spec.dataset.seed
+
+
+def test_values_can_be_replaced() -> None:
+    spec = published_run("bump", "tanh", seed=3, size=60, data_seed=7, options={"depth": 2.0}, train={"patience": 4})
+    assert (spec.seed, spec.train.seed, spec.dataset.size, spec.dataset.seed) == (3, 3, 60, 7)
+    assert (spec.backbone.options["depth"], spec.train.patience) == (2.0, 4)
+
+
+def test_gru_ode_is_never_stretched() -> None:
+    for dataset in ("pendulum", "sepsis", "sine-2"):
+        assert published_run(dataset, "gru-ode", "fair").backbone.options["depth"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("pendulm", "denots"), "Did you mean 'pendulum'"),
+        (("bump", "denot"), "Did you mean 'denots'"),
+    ],
+)
+def test_wrong_names_are_offered_the_nearest(names: tuple[str, str], words: str) -> None:
+    with pytest.raises(UnknownName, match=words):
+        published_run(*names)
+    with pytest.raises(InvalidOption, match="paper, fair; got 'nice'"):
+        published_run("bump", "denots", "nice")  # type: ignore[arg-type]
