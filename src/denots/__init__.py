@@ -5,9 +5,9 @@
       -> VectorField                   fields      dh/dt = g(x(t), h)
       -> solve() -> Solution           ode         every series with its own steps
       -> Backbone                      backbones   states at the end or at query times
-      -> Readout                       readout     head, loss and metric of each task
-      -> fit()                         training    Adam, early stopping, resumable
-      -> DeNOTSClassifier ...          estimators  fit, predict, save
+      -> Task                          tasks       target, head, loss, metrics and answers
+      -> System.fit() -> Fitted        systems     trained backbones, trees; training is resumable
+      -> SeriesClassifier ...          estimators  fit, predict, save
 
 Names are imported when they are first used: `import denots` itself is instant.
 """
@@ -16,9 +16,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from denots import datasets, fields, paths
+    from denots import datasets, fields, paths, systems, tasks
     from denots.data import Series, SeriesSet
-    from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor
+    from denots.data.schema import TableSchema
+    from denots.estimators import (
+        DeNOTSClassifier,
+        DeNOTSForecaster,
+        DeNOTSRegressor,
+        SeriesClassifier,
+        SeriesForecaster,
+        SeriesPredictor,
+        SeriesRegressor,
+    )
     from denots.estimators import load_estimator as load
     from denots.ode.solution import Solution
     from denots.ode.solve import solve
@@ -30,6 +39,11 @@ _HOMES = {
     "SeriesSet": "denots.data",
     "solve": "denots.ode",
     "Solution": "denots.ode",
+    "TableSchema": "denots.data.schema",
+    "SeriesClassifier": "denots.estimators",
+    "SeriesRegressor": "denots.estimators",
+    "SeriesForecaster": "denots.estimators",
+    "SeriesPredictor": "denots.estimators",
     "DeNOTSClassifier": "denots.estimators",
     "DeNOTSRegressor": "denots.estimators",
     "DeNOTSForecaster": "denots.estimators",
@@ -42,20 +56,28 @@ __all__ = [
     "DeNOTSForecaster",
     "DeNOTSRegressor",
     "Series",
+    "SeriesClassifier",
+    "SeriesForecaster",
+    "SeriesPredictor",
+    "SeriesRegressor",
     "SeriesSet",
     "Solution",
+    "TableSchema",
     "datasets",
     "fields",
     "load",
     "paths",
     "solve",
+    "systems",
+    "tasks",
 ]
+_ROOMS = {"datasets", "fields", "paths", "systems", "tasks"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), _RENAMED.get(name, name))
-    if name in {"datasets", "fields", "paths"}:
+    if name in _ROOMS:
         return import_module(f"denots.{name}")
     raise AttributeError(f"module 'denots' has no attribute {name!r}")
 

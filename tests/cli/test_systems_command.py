@@ -11,7 +11,7 @@ def rows(text: str) -> dict[str, list[str]]:
 
 
 def test_every_system_has_a_row_and_odes_say_what_solves_them(run: Run) -> None:
-    table = rows(run("systems").stdout)
+    table = rows(run("systems", "--sizes").stdout)
     assert set(table) == set(SYSTEMS)
     assert {name for name, cells in table.items() if cells[0] == "native"} == {
         *("denots", "gru-ode", "none", "relu", "sync", "tanh"),
@@ -20,11 +20,28 @@ def test_every_system_has_a_row_and_odes_say_what_solves_them(run: Run) -> None:
 
 
 def test_published_sizes_are_met_but_for_the_known_misprints(run: Run) -> None:
-    table = rows(run("systems").stdout)
+    table = rows(run("systems", "--sizes").stdout)
     differ = {name for name, cells in table.items() if any("(" in cell and "(=)" not in cell for cell in cells)}
     assert differ == {"neural-cde", "roformer", "tempformer"}
     assert "".join(table["denots"]).count("(=)") == len(published.PARAMETERS)
 
 
 def test_an_unknown_protocol_is_refused(run: Run) -> None:
-    assert "protocol is one of paper, fair; got 'nice'" in run("systems", "--protocol", "nice", code=2).stderr
+    assert (
+        "protocol is one of paper, fair; got 'nice'" in run("systems", "--sizes", "--protocol", "nice", code=2).stderr
+    )
+
+
+def test_every_system_is_listed_within_eighty_columns(run: Run) -> None:
+    shown = run("systems").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    listed = {line.split()[0] for line in shown.splitlines() if line.startswith("  ") and not line.startswith("   ")}
+    assert set(SYSTEMS) <= listed
+
+
+def test_the_options_of_a_system_are_shown_with_their_values(run: Run) -> None:
+    shown = dict(line.split(None, 1) for line in run("systems", "denots").stdout.splitlines()[1:])
+    assert shown["field"] == "anti"
+    assert shown["batches_per_epoch"] == "none"
+    assert float(shown["depth"]) == SYSTEMS["denots"].options["depth"]
+    assert "Did you mean 'denots'" in run("systems", "denot", code=2).stderr

@@ -249,3 +249,106 @@ def test_a_fitted_model_is_replaced_whole(visits: Path, run: Run, tmp_path: Path
     assert denots.load(tmp_path / "m").schema_.target == "outcome"
     run(*fit, "--overwrite")
     assert denots.load(tmp_path / "m").schema_.target is None
+
+
+class TestBadSeries:
+    """One series that cannot be read never keeps the others from their answers."""
+
+    BAD = NEW + "kay,2024-05-01T00:00:00,50,,\nleo,2024-05-02T00:00:00,50,80,37\nleo,2024-05-01T00:00:00,50,80,37\n"
+
+    def test_the_others_are_answered_as_if_it_were_not_there(
+        self, clinic: Path, new: Path, run: Run, tmp_path: Path
+    ) -> None:
+        run("predict", clinic / "classifier", new, "-o", tmp_path / "good.csv")
+        new.write_text(self.BAD)
+        command = ["predict", clinic / "classifier", new, "-o", tmp_path / "all.csv"]
+        result = run(*command, "--max-failed", "0.4")
+        good, found = (pd.read_csv(tmp_path / name, dtype={"patient": str}) for name in ("good.csv", "all.csv"))
+        pd.testing.assert_frame_equal(found[:3].astype(good.dtypes), good)
+        assert list(found["patient"]) == ["ida", "jon", "007", "kay", "leo"]
+        assert found["prediction"][3:].isna().all()
+        assert found["p_ill"][3:].isna().all()
+        assert "no observed value" in found["status"][3]
+        assert found["status"][4].startswith("not read: ")
+        assert "'kay'" in result.stderr
+        assert "'leo'" in result.stderr
+        assert "2 of 5 series without an answer" in result.stdout
+        assert "more than --max-failed 0.1" in run(*command, code=3).stderr
+        refused = run(*command, "--strict", code=1).stderr
+        assert "'kay'" in refused
+        assert "'leo'" in refused
+
+    def test_evaluation_counts_it_and_judges_the_others(self, clinic: Path, visits: Path, run: Run) -> None:
+        plain = json.loads(run("evaluate", clinic / "classifier", visits, "--json").stdout)
+        visits.write_text(VISITS + "kay,2024-05-01T00:00:00,50,,,ill\n")
+        found = json.loads(run("evaluate", clinic / "classifier", visits, "--json", "--max-failed", "0.2").stdout)
+        assert (found["series"], found["failed"]) == (9, 1)
+        assert found["metrics"] == plain["metrics"]
+        run("evaluate", clinic / "classifier", visits, code=3)
+        assert "'kay'" in run("evaluate", clinic / "classifier", visits, "--strict", code=1).stderr
+
+    def test_a_forecast_asked_too_early_is_empty_and_says_so(
+        self, clinic: Path, new: Path, run: Run, tmp_path: Path
+    ) -> None:
+        run("predict", clinic / "forecaster", new, "--at", "-1,24", "-o", tmp_path / "f.csv")
+        found = pd.read_csv(tmp_path / "f.csv")
+        assert found["pulse"].isna().tolist() == [True, False] * 3
+        assert found["status"].str.startswith("asked before its first observation").all()
+
+    def test_a_clock_in_another_unit_is_noticed(self, clinic: Path, run: Run, tmp_path: Path) -> None:
+        stretched = frame(NEW)
+        start = pd.to_datetime(stretched["when"])
+        first = start.groupby(stretched["patient"]).transform("first")
+        stretched["when"] = (first + 60 * (start - first)).dt.strftime("%Y-%m-%dT%H:%M:%S")
+        stretched.to_csv(tmp_path / "slow.csv", index=False)
+        result = run("predict", clinic / "classifier", tmp_path / "slow.csv", "-o", tmp_path / "p.csv")
+        status = pd.read_csv(tmp_path / "p.csv", dtype={"patient": str}).set_index("patient")["status"]
+        assert status["ida"].startswith("unusual: ")
+        assert "minutes" in status["ida"]
+        assert "unlike the training data" in result.stderr
+
+
+def test_a_model_fitted_in_python_gives_the_same_bits_on_the_command_line(new: Path, run: Run, tmp_path: Path) -> None:
+    learnt = series(VISITS, target="outcome")
+    for name, system, options in (("a", "gru", {"max_epochs": 2}), ("b", "trees", {"rounds": 5})):
+        model = denots.SeriesClassifier(system, options=options, random_state=0).fit(learnt)
+        model.save(tmp_path / name)
+        run("predict", tmp_path / name, new, "-o", tmp_path / f"{name}.csv")
+        found = pd.read_csv(tmp_path / f"{name}.csv", dtype={"patient": str}, float_precision="round_trip")
+        np.testing.assert_array_equal(found[["p_ill", "p_well"]], model.predict_proba(frame(NEW)))
+        pd.testing.assert_frame_equal(found, model.predict_table(frame(NEW)), check_dtype=False)
+        assert json.loads(run("evaluate", tmp_path / name, tmp_path / "new.csv", code=1).stdout or "null") is None
+
+
+def test_a_model_fitted_on_arrays_reads_tables_by_the_names_of_its_channels(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    cube = rng.normal(size=(12, 2, 5))
+    model = denots.SeriesRegressor("trees", options={"rounds": 5}, random_state=0).fit(cube, rng.normal(size=12))
+    model.save(tmp_path / "m")
+    table = pd.DataFrame({"id": np.repeat(np.arange(12), 5), "time": np.tile(np.arange(5.0), 12)})
+    table[["x0", "x1"]] = cube.transpose(0, 2, 1).reshape(-1, 2)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    run("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "p.csv")
+    found = pd.read_csv(tmp_path / "p.csv", float_precision="round_trip")
+    np.testing.assert_array_equal(found["prediction"], model.predict(cube))
+
+
+def test_repeated_options_accumulate(visits: Path, run: Run, tmp_path: Path) -> None:
+    table = frame(VISITS).fillna({"age": 50})
+    table["weight"] = table["age"] + 10
+    table.to_csv(visits, index=False)
+    once = ["--static", "age,weight", "--channels", "pulse,temperature", "--out", tmp_path / "once"]
+    twice = ["--static", "age", "--static", "weight", "--channels", "pulse", "--channels", "temperature"]
+    for options in (once, [*twice, "--out", tmp_path / "twice"]):
+        run("fit", visits, *COLUMNS, "--system", "trees", "--target", "outcome", "--quiet", *options)
+    schemas = [denots.load(tmp_path / name).schema_ for name in ("once", "twice")]
+    assert schemas[0] == schemas[1]
+    assert schemas[0].static == ("age", "weight")
+    assert schemas[0].channels == ("pulse", "temperature")
+
+
+def test_two_values_are_two_classes_however_they_are_written(visits: Path, run: Run, tmp_path: Path) -> None:
+    for number, pair in enumerate((("0.0", "1.0"), ("1", "2"), ("True", "False"), ("no", "yes"))):
+        visits.write_text(VISITS.replace("ill", pair[0]).replace("well", pair[1]))
+        options = ["--system", "trees", "--channels", "pulse", "--target", "outcome", "--out", tmp_path / str(number)]
+        assert "task: classification" in run("fit", visits, *COLUMNS, *options).stdout

@@ -1,10 +1,10 @@
-"""`denots systems`: what can be trained, and how large it is beside the published sizes."""
+"""`denots systems`: what can be fitted, its options, and how large it is beside the published sizes."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denots.cli.messages import out
+from denots.cli.messages import out, show_facts
 from denots.protocol import DEFAULT_PROTOCOL
 
 if TYPE_CHECKING:
@@ -12,39 +12,68 @@ if TYPE_CHECKING:
 
 
 def systems(
+    name: Annotated[str | None, typer.Argument(help="Show the options of this system.", show_default=False)] = None,
+    sizes: Annotated[bool, typer.Option("--sizes", help="Count parameters, beside the paper's.")] = False,
     protocol: Annotated[
-        str, typer.Option(help="paper (as published, warts included) or fair (equal terms for all).")
+        str, typer.Option(help="With --sizes: paper (as published, warts included) or fair (equal terms for all).")
     ] = DEFAULT_PROTOCOL,
 ) -> None:
-    """Show every system, what solves it, and its parameters for each data set.
+    """Show every system that can be fitted, or the options of one.
 
-    Counted on the built models, without embedding, static projection and
-    head; where the paper prints a number, it stands behind ours.
-
-      denots systems
-      denots systems --protocol fair
+    denots systems
+    denots systems denots
+    denots systems --sizes --protocol fair
     """
+    from denots.systems import SYSTEMS
+
+    if name is not None:
+        system = SYSTEMS.find(name)
+        out.print(system.description, highlight=False)
+        show_facts({option: _spelled(value) for option, value in system.options.items()})
+    elif sizes:
+        _show_sizes(protocol)
+    else:
+        _list()
+
+
+def _list() -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from denots.systems import SYSTEMS
+
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("system", no_wrap=True)
+    table.add_column("what it is")
+    for name, system in SYSTEMS.complete().items():
+        table.add_row(name, system.description)
+    out.print(table)
+
+
+def _spelled(value: object) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _show_sizes(protocol: str) -> None:
+    """Counted on the built models, without embedding, static projection and head; the paper's number stands behind."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    from denots.experiments import Request, published
+    from denots.experiments import published
     from denots.experiments.parameters import SHAPES, built
+    from denots.protocol import check_protocol
     from denots.systems import SYSTEMS
 
-    chosen = Request(protocol=protocol).protocol  # type: ignore[arg-type]
     table = Table(box=SIMPLE_HEAD)
     for header in ("system", "solver", "time stamps", *SHAPES):
         table.add_column(header, justify="right" if header in SHAPES else "left", no_wrap=True)
     for system in SYSTEMS:
-        models = {dataset: built(system, dataset, chosen) for dataset in SHAPES}
-        sizes = [_size(model, published.PARAMETERS[dataset].get(system)) for dataset, model in models.items()]
-        example = models["pendulum"]
-        table.add_row(system, _solver(example), _reads_time(example), *sizes)
+        models = {dataset: built(system, dataset, check_protocol(protocol)) for dataset in SHAPES}
+        cells = [_size(model, published.PARAMETERS[dataset].get(system)) for dataset, model in models.items()]
+        table.add_row(system, _solver(models["pendulum"]), _reads_time(models["pendulum"]), *cells)
     wide = Console(file=out.file, width=400)
     Console(file=out.file, width=max(out.width, wide.measure(table).maximum)).print(table)  # whole rows, in pipes too
-    for system, told in SYSTEMS.items():
-        out.print(f"{system:14} {told.description}", soft_wrap=True, highlight=False)
 
 
 def _size(model: "Model | None", theirs: int | None) -> str:

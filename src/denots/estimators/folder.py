@@ -17,11 +17,12 @@ from safetensors.numpy import load, save
 
 from denots.data.ranges import Ranges
 from denots.data.schema import TableSchema
-from denots.errors import DenotsError, InvalidFolder
+from denots.errors import DenotsError, InvalidFolder, InvalidOption
 from denots.estimators.classifier import SeriesClassifier
 from denots.estimators.denots import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.forecaster import SeriesForecaster
+from denots.estimators.predictor import SeriesPredictor
 from denots.estimators.regressor import SeriesRegressor
 from denots.fields import FIELDS
 from denots.folders import expanded, file_hash, holds_only, package_version, read_json, read_manifest, written_whole
@@ -39,12 +40,13 @@ ESTIMATORS: dict[str, type[SeriesEstimator]] = {
         SeriesClassifier,
         SeriesRegressor,
         SeriesForecaster,
+        SeriesPredictor,
         DeNOTSClassifier,
         DeNOTSRegressor,
         DeNOTSForecaster,
     )
 }
-_PARTS: dict[str, Registry[Any]] = {"field": FIELDS, "path": PATHS}  # options that may be classes
+_PARTS: dict[str, Registry[Any]] = {"field": FIELDS, "path": PATHS, "task": TASKS}  # what may be a class
 _TRANSIENT = ("random_state", "checkpoint_dir", "verbose")
 _LEARNT = ("time_unit_", "n_features_in_", "validation_score_", "validation_size_", "scores_")
 
@@ -151,11 +153,10 @@ def _own_hash(manifest: dict[str, Any]) -> str:
 
 def _nameable(system: System) -> System:
     """The system, once a loaded model could find it again."""
-    SYSTEMS.name_of(system.name)
-    if system.name not in SYSTEMS:
-        raise InvalidFolder(
+    if system.name not in SYSTEMS.complete():
+        raise InvalidOption(
             f"system {system.name!r} is not in SYSTEMS, so a saved model could not find it again; register it first: "
-            f"SYSTEMS[{system.name!r}] = ..., or by an entry point denots.systems."
+            f"SYSTEMS[{system.name!r}] = {type(system).__name__}(...), or by an entry point denots.systems."
         )
     return system
 
