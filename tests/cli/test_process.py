@@ -1,10 +1,13 @@
 """The installed command in processes of its own: what it imports, and what signals do to it."""
 
+import os
+import pty
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,6 +33,13 @@ def test_help_imports_nothing_heavy() -> None:
     assert "denots fit" in done.stdout
 
 
+def wait_for(event: Callable[[], bool]) -> None:
+    patience = time.monotonic() + 120
+    while not event():
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+
+
 def interrupted_fit(folder: Path, sign: signal.Signals) -> tuple[int, str]:
     """Exit code and stderr of a fit that got a signal as soon as three epochs were checkpointed."""
     (folder / "visits.csv").write_text(VISITS)
@@ -40,10 +50,7 @@ def interrupted_fit(folder: Path, sign: signal.Signals) -> tuple[int, str]:
         [*COMMAND, "fit", "visits.csv", *FIT, "--out", "m"], cwd=folder, stderr=subprocess.PIPE, text=True
     )
     signal.signal(signal.SIGINT, before)
-    patience = time.monotonic() + 120
-    while not (curve.exists() and len(curve.read_text().splitlines()) > 3) and process.poll() is None:
-        assert time.monotonic() < patience
-        time.sleep(0.01)
+    wait_for(lambda: process.poll() is not None or (curve.exists() and len(curve.read_text().splitlines()) > 3))
     process.send_signal(sign)
     _, complaint = process.communicate(timeout=60)
     return process.returncode, complaint
@@ -71,6 +78,56 @@ def test_a_killed_fit_leaves_no_model_and_ends_with_the_same_weights_when_rerun(
 def test_ctrl_c_in_training_exits_with_130_and_keeps_the_checkpoint(tmp_path: Path) -> None:
     code, complaint = interrupted_fit(tmp_path, signal.SIGINT)
     assert code == 130
-    assert complaint == "interrupted: the same command goes on after the last finished epoch.\n"
+    assert complaint.endswith("\ninterrupted: the same command goes on after the last finished epoch.\n")
     assert (tmp_path / ".m.fit" / "depth-1" / "checkpoint.ckpt").is_file()
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_is_told_leaves_its_code_and_the_same_command_goes_on_to_the_same_bytes(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sign: signal.Signals
+) -> None:
+    code, complaint = interrupted_fit(tmp_path, sign)
+    assert code == 128 + sign
+    *_, last, signed = complaint.splitlines()
+    assert last == "interrupted: the same command goes on after the last finished epoch."
+    assert signed == f"stopped: by {sign.name}."
+    assert "Traceback" not in complaint
+    assert not (tmp_path / "m").exists()
+    monkeypatch.chdir(tmp_path)
+    assert "continuing an interrupted run after epoch" in run("fit", "visits.csv", *FIT, "--out", "m").stdout
+    run("fit", "visits.csv", *FIT, "--quiet", "--out", "whole")
+    assert Path("m", "weights.safetensors").read_bytes() == Path("whole", "weights.safetensors").read_bytes()
+
+
+def test_a_terminal_that_hangs_up_leaves_a_checkpoint_and_its_code(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text(VISITS)
+    curve = tmp_path / ".m.fit" / "depth-1" / "curve.csv"
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(tmp_path)
+        os.execv(sys.executable, [*COMMAND, "fit", "visits.csv", *FIT, "--out", "m"])
+    wait_for(lambda: curve.exists() and len(curve.read_text().splitlines()) > 3)
+    os.close(terminal)  # the kernel sends SIGHUP, and nothing can be written any more
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 128 + signal.SIGHUP
+    assert (tmp_path / ".m.fit" / "depth-1" / "checkpoint.ckpt").is_file()
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    code = (
+        "import os, signal; from denots.cli.signals import stopping_signals\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "with stopping_signals(): os.kill(os.getpid(), signal.SIGHUP)\n"
+        "assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN\n"
+        "assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_fit_into_a_file_tells_its_progress_in_lines_unless_it_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text(VISITS)
+    fit = [*COMMAND, "fit", "visits.csv", *FIT, "--epochs", "3"]
+    told = subprocess.run([*fit, "--out", "a"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert re.match(r"depth 1, epoch 1/3: R2 -?\d+\.\d{3}, best -?\d+\.\d{3} in epoch 1, at most \d+ s left\n", told.stderr)
+    quiet = subprocess.run([*fit, "--out", "b", "--quiet"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (quiet.stdout, quiet.stderr) == ("", "")

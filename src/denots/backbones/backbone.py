@@ -2,7 +2,7 @@
 
 import abc
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor, nn
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from denots.data.series import SeriesSet
 
 
+@runtime_checkable
 class Inputs(Protocol):
     """Series as a backbone wants to read them; a batch is a selection of rows."""
 

@@ -1,6 +1,6 @@
 """Let states move by themselves for a while, when no signal drives them."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Float64
@@ -12,6 +12,7 @@ from denots.ode.solve import Backend, solve
 from denots.paths.path import Path
 
 
+@runtime_checkable
 class SolverOptions(Protocol):
     """What the configuration of a backbone says about its solver."""
 

@@ -8,11 +8,12 @@ from typer.core import TyperGroup
 import denots
 from denots.cli import data, evaluate, fit, info, predict, report, reproduce, systems, train
 from denots.cli.messages import complain, say, spoken_warnings
+from denots.cli.signals import Stopped, stopping_signals
 from denots.errors import DenotsError, InvalidOption, UnknownName
 
 
 class _Manners(TyperGroup):
-    """Tell expected failures in one line: exit code 2 for a wrong name or option, 1 for anything else."""
+    """Tell expected failures in one line: exit code 2 for a wrong name or option, 128 + n for signal n, else 1."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if "--debug" in args:  # accepted after the subcommand too, where people add it
@@ -20,9 +21,12 @@ class _Manners(TyperGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        with spoken_warnings():
+        with spoken_warnings(), stopping_signals():
             try:
                 return super().invoke(ctx)
+            except Stopped as signal:
+                complain("stopped", signal, "bold yellow")
+                raise typer.Exit(signal.exit_code) from signal
             except BrokenPipeError:
                 raise
             except (DenotsError, OSError) as error:

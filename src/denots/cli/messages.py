@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rich.console import Console
@@ -20,7 +20,8 @@ def say(text: str) -> None:
 
 def complain(kind: str, message: object, style: str) -> None:
     """`error: ...` or `warning: ...` as one line on stderr."""
-    err.print(Text.assemble((f"{kind}: ", style), " ".join(str(message).split())), soft_wrap=True)
+    with suppress(OSError):  # a terminal that hung up hears nothing, and the exit code still tells
+        err.print(Text.assemble((f"{kind}: ", style), " ".join(str(message).split())), soft_wrap=True)
 
 
 def show_facts(facts: dict[str, str]) -> None:

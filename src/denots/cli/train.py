@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denots.cli.messages import complain, say, show_facts, watched
+from denots.cli.messages import complain, say, show_facts
 from denots.errors import DenotsError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def train(
         place = target / str(number) if multirun else target
         say(f"{' '.join(words) or 'the published run'} in {place}")
         try:
-            _show(run(spec, place, progress=watched()), place)
+            _show(run(spec, place, progress=True), place)
         except DenotsError as error:
             if not multirun:
                 raise

@@ -42,7 +42,7 @@ class SeriesEstimator(BaseEstimator):
         validation_fraction: share of the series that is held back to choose by.
         random_state: seed of the split, of the initial weights and of the batches.
         checkpoint_dir: a folder in which the run can be resumed after an interruption.
-        verbose: show progress.
+        verbose: show progress on stderr: a bar on a terminal, else a line now and then.
     """
 
     task_type: ClassVar[type[Task]]

@@ -1,6 +1,6 @@
 """Fit curves natively, from packed rows, for all series and channels in one call."""
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from denots.paths.path import Path, join_sides
 Kind = Literal["natural_cubic", "causal_hermite", "linear"]
 
 
+@runtime_checkable
 class Interpolation(Protocol):
     """A way of turning observations into a path."""
 

@@ -3,6 +3,7 @@
 import abc
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +88,9 @@ class Lines(Progress):
         if now >= self.due:
             self.due = now + max(LINE_SECONDS, LINE_SHARE * (now - self.started))
             place = f"{self.plan.label}epoch {len(rows)}/{self.plan.epochs}"
-            sys.stderr.write(f"{place}: {self.score()}, {self.left()}\n")
-            sys.stderr.flush()
+            with suppress(OSError):  # nobody listens any more, which is no reason to stop
+                sys.stderr.write(f"{place}: {self.score()}, {self.left()}\n")
+                sys.stderr.flush()
 
     def stop(self) -> None:
         pass
@@ -124,7 +126,8 @@ class Bar(Progress):
 
     def stop(self) -> None:
         if self.bar is not None:
-            self.bar.stop()
+            with suppress(OSError):  # the terminal may be gone
+                self.bar.stop()
 
     def _draw(self) -> None:
         place = f"{self.plan.label}epoch {min(len(self.rows) + 1, self.plan.epochs)}/{self.plan.epochs}"
