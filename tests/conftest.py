@@ -1,10 +1,15 @@
-"""Fixtures for all tests: fixed seeds, and a home of its own for data sets."""
+"""For all tests: shapes that signatures promise are enforced; fixed seeds; a home of its own for data sets."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from jaxtyping import install_import_hook
+
+CHECKED = ("rowwise", "metrics", "data", "paths", "fields", "ode", "backbones", "readout", "training")
+# Before any test module imports the package; the layers after these have no arrays in their signatures.
+install_import_hook([f"denots.{layer}" for layer in CHECKED], "shape_checks.checked")
 
 
 @pytest.fixture(autouse=True)

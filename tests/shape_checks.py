@@ -1,6 +1,14 @@
 """The run-time checker that enforces what signatures promise, shapes included (see conftest.py)."""
 
-from beartype import BeartypeConf, beartype
+import numpy as np
+from beartype import BeartypeConf, FrozenDict, beartype
 
-# An int is a float and a float is complex, as in every annotation of Python and NumPy.
-checked = beartype(conf=BeartypeConf(is_pep484_tower=True))
+# An int is a float and a float is complex, as in every annotation, and the scalars of NumPy are like those of Python.
+NUMBERS = FrozenDict(
+    {
+        int: int | np.integer,
+        float: float | int | np.floating | np.integer,
+        complex: complex | float | int | np.number,
+    }
+)
+checked = beartype(conf=BeartypeConf(hint_overrides=NUMBERS))

@@ -22,5 +22,5 @@ class AutonomousField(ReLUField):
             delattr(self, name)
             self.register_buffer(name, torch.zeros(shape), persistent=False)
 
-    def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
+    def slope(self, u: Float[Tensor, "... G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
         return linear(torch.relu(linear(h, self.weight_hh, self.bias_hh)), self.weight_out, self.bias_out)
