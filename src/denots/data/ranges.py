@@ -17,9 +17,12 @@ from denots.errors import InvalidFolder
 from denots.registry import listed
 from denots.shapes import BoolArray, FloatArray, IntArray
 
-LOOSE = 3.0  # how many times longer, shorter, larger or smaller than anything in training is still ordinary
+LOOSE = 3.0  # so many times longer or shorter than anything in training is still ordinary
 WILD = 50.0  # a single value is remarked on when it is so many usual widths away; typical values, one width
-TIME_FACTORS = {7: "weeks and days", 24: "days and hours", 60: "hours and minutes, or minutes and seconds"} | {
+TIME_FACTORS = {
+    7: "weeks and days",
+    24: "days and hours",
+    60: "hours and minutes, or minutes and seconds",
     1000: "seconds and milliseconds",
     1440: "days and minutes",
     3600: "hours and seconds",
@@ -83,21 +86,15 @@ class Ranges:
 
     def _remark_on_times(self, series: SeriesSet, found: list[list[str]]) -> None:
         unit = f" {series.time_unit}" if series.time_unit else ""
-        for what, seen, usual in (
+        for what, seen, (low, middle, high) in (
             ("it spans", _spans(series), self.spans),
             ("its rows lie apart", _gaps(series), self.gaps),
-            ("its number of rows is", series.lengths / LOOSE, self.lengths),
         ):
-            counted = what.startswith("its number")
-            scale = LOOSE if counted else 1.0
-            low, middle, high = usual
-            with np.errstate(invalid="ignore"):
-                odd = (seen > LOOSE * high) | ((seen < low / LOOSE) & (not counted))
-            for k in np.flatnonzero(odd & np.isfinite(seen)):
-                cause = "" if counted else _time_cause(float(seen[k]), float(middle))
-                found[k].append(
-                    f"{what} {seen[k] * scale:.4g}{'' if counted else unit}, in training {low:.4g} to {high:.4g}{cause}"
-                )
+            for k in np.flatnonzero((seen > LOOSE * high) | (seen < low / LOOSE)):
+                cause = _time_cause(float(seen[k]), float(middle))
+                found[k].append(f"{what} {seen[k]:.4g}{unit}, in training {low:.4g} to {high:.4g}{unit}{cause}")
+        for k in np.flatnonzero(series.lengths > LOOSE**2 * self.lengths[2]):
+            found[k].append(f"it has {series.lengths[k]} rows, in training at most {self.lengths[2]:g}")
 
     def _remark_on_channel(
         self, series: SeriesSet, name: str, column: FloatArray, usual: FloatArray | None, found: list[list[str]]
@@ -110,10 +107,9 @@ class Ranges:
         low, q01, q99, high = usual
         width = max(q99 - q01, 0.1 * max(abs(low), abs(high)), 1e-12)
         typical, farthest = _typical_and_farthest(series, column, seen, (low + high) / 2)
-        with np.errstate(invalid="ignore"):
-            shifted = (typical > high + width) | (typical < low - width)
-            shrunk = (q01 > 0) & (typical > 0) & (typical < min(low, q01 / LOOSE) / LOOSE)
-            wild = (farthest > high + WILD * width) | (farthest < low - WILD * width)
+        shifted = (typical > high + width) | (typical < low - width)
+        shrunk = (q01 > 0) & (typical > 0) & (typical < min(low, q01 / LOOSE) / LOOSE)
+        wild = (farthest > high + WILD * width) | (farthest < low - WILD * width)
         for k in np.flatnonzero(shifted | shrunk | wild):
             value, word = (typical[k], "typically ") if shifted[k] or shrunk[k] else (farthest[k], "")
             cause = _value_cause(float(value), float(q01), float(q99))
@@ -146,10 +142,9 @@ def _medians(seen: FloatArray, owner: IntArray, n: int) -> FloatArray:
     ranked = seen[np.lexsort((seen, owner))]
     count = np.bincount(owner, minlength=n)
     first = np.cumsum(count) - count
-    last = max(len(ranked) - 1, 0)
     if not len(ranked):
         return np.full(n, np.nan)
-    low, high = (ranked[np.minimum(first + part, last)] for part in ((count - 1) // 2, count // 2))
+    low, high = (ranked[np.minimum(first + part, len(ranked) - 1)] for part in ((count - 1) // 2, count // 2))
     return np.where(count > 0, low / 2 + high / 2, np.nan)
 
 

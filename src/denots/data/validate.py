@@ -8,10 +8,7 @@ import numpy as np
 from denots.data.reject import reject
 from denots.errors import InvalidSeries, InvalidTarget
 from denots.registry import listed
-from denots.shapes import FloatArray, IntArray
-
-LARGEST_TARGET = 1e30  # float32 ends at 3e38, and a spread must still be multiplied by a few
-SMALLEST_SPREAD = 1e-12  # of the size; float64 has 16 digits
+from denots.shapes import IntArray
 
 if TYPE_CHECKING:
     from denots.data.series import SeriesSet
@@ -142,32 +139,6 @@ def _check_sides(series: "SeriesSet") -> None:
             raise InvalidTarget(f"target has shape {series.target.shape}; expected one row for each of the {n} series.")
         if series.target.dtype.kind == "O":
             raise InvalidTarget("target mixes types; make it all numbers or all text.")
-
-
-def check_target_scale(target: FloatArray) -> None:
-    """Refuse a regression target [n, T] that float32 cannot hold, or whose spread is lost beside its size.
-
-    Models compute with standardised targets in single precision and answer in the target's own unit.
-    """
-    largest = np.abs(target).max(axis=0)
-    huge = np.flatnonzero(largest > LARGEST_TARGET)
-    if len(huge):
-        raise InvalidTarget(
-            f"the target reaches {largest[huge[0]]:.3g}, beyond what single precision can compute with "
-            f"({LARGEST_TARGET:g}); choose a larger unit or take logarithms."
-        )
-    spread = np.ptp(target, axis=0)
-    lost = np.flatnonzero((spread > 0) & (spread < SMALLEST_SPREAD * largest))
-    if len(lost):
-        raise InvalidTarget(
-            f"the target varies by {spread[lost[0]]:.3g} around {largest[lost[0]]:.6g}, which is lost in rounding; "
-            "subtract a constant."
-        )
-    tiny = np.flatnonzero((spread > 0) & (largest < 1 / LARGEST_TARGET))
-    if len(tiny):
-        raise InvalidTarget(
-            f"the target is at most {largest[tiny[0]]:.3g}, too small to compute with; choose a smaller unit."
-        )
 
 
 def _infinite_static(series: "SeriesSet", k: int, s: int) -> str:
