@@ -76,5 +76,9 @@ class WorkerLost(DenotsError, RuntimeError):
     """A process that made runs was killed, most likely for want of memory; what it recorded is safe."""
 
 
+class UnusualSeries(UserWarning):
+    """Some series are unlike everything that the model was trained on; their answers may mean nothing."""
+
+
 class SolverWarning(UserWarning):
     """Some series could not be integrated; their predictions are NaN."""

@@ -43,7 +43,7 @@ def wait_for(event: Callable[[], bool]) -> None:
 def interrupted_fit(folder: Path, sign: signal.Signals) -> tuple[int, str]:
     """Exit code and stderr of a fit that got a signal as soon as three epochs were checkpointed."""
     (folder / "visits.csv").write_text(VISITS)
-    curve = folder / ".m.fit" / "depth-1" / "curve.csv"
+    curve = folder / ".m.fit" / "run" / "curve.csv"
     # Ignored signals are inherited, and a background job ignores this one.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
@@ -71,7 +71,7 @@ def test_a_killed_fit_leaves_no_model_and_ends_with_the_same_weights_when_rerun(
     assert 3 <= int(last[1]) < int(best[1])  # else the kept weights would not depend on the second part
     assert not Path(".m.fit").exists()
     run("fit", "visits.csv", *FIT, "--quiet", "--out", "whole")
-    for file in ("weights.safetensors", "table.json"):
+    for file in ("arrays.safetensors", "model.json"):
         assert Path("m", file).read_bytes() == Path("whole", file).read_bytes()
 
 
@@ -79,7 +79,7 @@ def test_ctrl_c_in_training_exits_with_130_and_keeps_the_checkpoint(tmp_path: Pa
     code, complaint = interrupted_fit(tmp_path, signal.SIGINT)
     assert code == 130
     assert complaint.endswith("\ninterrupted: the same command goes on after the last finished epoch.\n")
-    assert (tmp_path / ".m.fit" / "depth-1" / "checkpoint.ckpt").is_file()
+    assert (tmp_path / ".m.fit" / "run" / "checkpoint.ckpt").is_file()
     assert not (tmp_path / "m").exists()
 
 
@@ -97,12 +97,12 @@ def test_a_signal_to_end_is_told_leaves_its_code_and_the_same_command_goes_on_to
     monkeypatch.chdir(tmp_path)
     assert "continuing an interrupted run after epoch" in run("fit", "visits.csv", *FIT, "--out", "m").stdout
     run("fit", "visits.csv", *FIT, "--quiet", "--out", "whole")
-    assert Path("m", "weights.safetensors").read_bytes() == Path("whole", "weights.safetensors").read_bytes()
+    assert Path("m", "arrays.safetensors").read_bytes() == Path("whole", "arrays.safetensors").read_bytes()
 
 
 def test_a_terminal_that_hangs_up_leaves_a_checkpoint_and_its_code(tmp_path: Path) -> None:
     (tmp_path / "visits.csv").write_text(VISITS)
-    curve = tmp_path / ".m.fit" / "depth-1" / "curve.csv"
+    curve = tmp_path / ".m.fit" / "run" / "curve.csv"
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(tmp_path)
@@ -110,7 +110,7 @@ def test_a_terminal_that_hangs_up_leaves_a_checkpoint_and_its_code(tmp_path: Pat
     wait_for(lambda: curve.exists() and len(curve.read_text().splitlines()) > 3)
     os.close(terminal)  # the kernel sends SIGHUP, and nothing can be written any more
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 128 + signal.SIGHUP
-    assert (tmp_path / ".m.fit" / "depth-1" / "checkpoint.ckpt").is_file()
+    assert (tmp_path / ".m.fit" / "run" / "checkpoint.ckpt").is_file()
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:

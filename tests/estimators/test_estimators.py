@@ -18,6 +18,7 @@ from denots.errors import (
     SolverFailure,
     SolverWarning,
     UnknownName,
+    UnusualSeries,
 )
 from denots.estimators import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor, SeriesRegressor
 from wave_series import FAST, LEARNS, waves
@@ -147,7 +148,8 @@ def test_single_observations_and_blind_channels_are_legal() -> None:
     assert np.isfinite(answers).all()
     assert len(set(answers[:5])) == 5  # a single observation still says something
     blind = replace(series, values=np.where([True, False, False], np.nan_to_num(series.values), np.nan))
-    assert np.isfinite(DeNOTSRegressor(**FAST).fit(blind, np.arange(10.0)).predict(series)).all()
+    with pytest.warns(UnusualSeries, match="'x1' was never observed in training"):
+        assert np.isfinite(DeNOTSRegressor(**FAST).fit(blind, np.arange(10.0)).predict(series)).all()
 
 
 def test_a_series_that_cannot_be_solved_is_named_and_the_others_answered() -> None:

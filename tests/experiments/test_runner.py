@@ -18,8 +18,8 @@ from denots.experiments.results import Findings, Results, fingerprint
 from denots.experiments.runner import Job, make_runs, plan
 from denots.runs.record import read_records
 from denots.runs.run import Trial
+from denots.training.examples import Examples
 from denots.training.fit import completed_epochs
-from denots.training.loader import ExamplesModule
 from denots.training.model import Model
 
 from run_records import record, spec
@@ -73,7 +73,7 @@ def test_the_data_of_a_run_are_let_go(tmp_path: Path) -> None:
     gc.disable()
     try:
         make_runs(jobs[:1], Results(tmp_path))
-        assert not [thing for thing in gc.get_objects() if type(thing) is ExamplesModule]
+        assert not [thing for thing in gc.get_objects() if type(thing) is Examples]
     finally:
         gc.enable()
 

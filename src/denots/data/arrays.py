@@ -91,7 +91,7 @@ def read_times(times: npt.ArrayLike, what: str, unit: str) -> FloatArray:
     return np.where(np.isnat(since), np.nan, since / tick) / (SECONDS[unit_name(unit)] * 1e9)
 
 
-def read_ids(ids: Sequence[Any] | None, n: int) -> npt.NDArray[Any]:
+def read_ids(ids: Sequence[Any] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any]:
     if ids is None:
         return np.arange(n)
     names = np.asarray(ids)

@@ -78,7 +78,7 @@ class SeriesSet:
         target: npt.ArrayLike | None = None,
         static: npt.ArrayLike | None = None,
         static_names: Sequence[str] | None = None,
-        ids: Sequence[Any] | None = None,
+        ids: Sequence[Any] | npt.NDArray[Any] | None = None,
         channels: Sequence[str] | None = None,
         start: npt.ArrayLike | None = None,
         time_unit: str = "",

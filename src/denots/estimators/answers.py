@@ -12,7 +12,7 @@ from torch import Tensor
 
 from denots.data.ranges import Ranges
 from denots.data.reading import Reading
-from denots.errors import InvalidSeries, SolverFailure, SolverWarning
+from denots.errors import InvalidSeries, SolverFailure, SolverWarning, UnusualSeries
 from denots.registry import listed
 from denots.shapes import BoolArray, FloatArray
 from denots.systems import Fitted
@@ -100,7 +100,7 @@ def tell_of_unusual(answers: Answers) -> None:
         warnings.warn(
             f"{len(odd)} of {len(answers.ids)} series are unlike the training data, so do not rely on their answers: {names}. "
             f"Series {answers.ids[odd[0]].item()!r}: {first}",
-            UserWarning,
+            UnusualSeries,
             stacklevel=4,
         )
 
