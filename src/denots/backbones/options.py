@@ -1,20 +1,48 @@
-"""Check the options of a backbone by their types."""
+"""Check options by their types, before anything is computed with them."""
 
 import math
 from dataclasses import fields
+from numbers import Integral, Real
+from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
 
 from denots.errors import InvalidOption
 
+LARGEST = 10**8  # of whole numbers: no size, count or number of steps comes near
 
-def check_options(config: Any) -> None:
-    """Whole numbers are at least one, other numbers positive, and a word is one of those it may be."""
+
+def check_options(config: Any, *, from_zero: tuple[str, ...] = ()) -> None:
+    """Whole numbers are at least one, other numbers positive, truth is true or false, and words are known ones.
+
+    Args:
+        from_zero: numbers that may be zero, too; whole ones among them, such as seeds, may be as large as they like.
+    """
     for option in fields(config):
-        value = getattr(config, option.name)
-        if option.type is int and value < 1:
-            raise InvalidOption(f"{option.name} must be at least 1; got {value}.")
-        if option.type is float and not (math.isfinite(value) and value > 0):
-            raise InvalidOption(f"{option.name} must be a positive number; got {value}.")
-        if get_origin(option.type) is Literal and value not in get_args(option.type):
-            known = ", ".join(get_args(option.type))
-            raise InvalidOption(f"{option.name} must be one of {known}; got {value!r}.")
+        value, kind = getattr(config, option.name), option.type
+        if get_origin(kind) is UnionType and NoneType in get_args(kind):
+            if value is None:
+                continue
+            kind = next(each for each in get_args(kind) if each is not NoneType)
+        expected = _violated(value, kind, option.name in from_zero)
+        if expected:
+            raise InvalidOption(f"{option.name} must be {expected}; got {value!r}.")
+
+
+def _violated(value: Any, kind: Any, from_zero: bool) -> str | None:
+    """What is expected of the value and does not hold; None where all is well."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if kind is int:
+        if from_zero:
+            return None if number and isinstance(value, Integral) and value >= 0 else "a whole number from 0"
+        good = number and isinstance(value, Integral) and 1 <= value <= LARGEST
+        return None if good else f"a whole number from 1 to {LARGEST:,}"
+    if kind is float:
+        good = number and math.isfinite(value) and (value > 0 or (from_zero and value == 0))
+        return None if good else "zero or a positive number" if from_zero else "a positive number"
+    if kind is bool:
+        return None if isinstance(value, bool) else "True or False"
+    if kind is str:
+        return None if isinstance(value, str) else "a name"
+    if get_origin(kind) is Literal:
+        return None if value in get_args(kind) else f"one of {', '.join(get_args(kind))}"
+    return None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from denots.errors import InvalidOption
+from denots.backbones.options import check_options
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,7 @@ class TrainConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("batch_size", "max_epochs", "patience"):
-            if getattr(self, name) < 1:
-                raise InvalidOption(f"{name} must be at least 1; got {getattr(self, name)}.")
-        if not self.learning_rate > 0:
-            raise InvalidOption(f"learning_rate must be positive; got {self.learning_rate}.")
+        check_options(self, from_zero=("seed", "min_delta"))
 
     def epoch_length(self, n: int) -> int:
         """Batches in an epoch over n series."""

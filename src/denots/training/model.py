@@ -8,7 +8,10 @@ from jaxtyping import Float64
 from torch import Tensor, nn
 
 from denots.backbones import Backbone, Inputs
+from denots.errors import InvalidOption
 from denots.tasks import Task
+
+MOST_BYTES = 4 * 2**30  # of weights; training takes four times as much
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,10 +50,30 @@ class Model(nn.Module):
 def build_model(
     backbone: type[Backbone], config: Any, task: Task, *, channels: int, static_size: int = 0, seed: int
 ) -> Model:
-    """A model whose initial weights depend on the seed alone, not on what was drawn before."""
+    """A model whose initial weights depend on the seed alone, not on what was drawn before.
+
+    One whose weights would take more than MOST_BYTES is refused before anything is allocated.
+    """
+    _check_size(backbone, config, task, channels, static_size)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return Model(backbone(config, channels, static_size), task)
+
+
+def _check_size(backbone: type[Backbone], config: Any, task: Task, channels: int, static_size: int) -> None:
+    try:
+        with torch.device("meta"):
+            weights = Model(backbone(config, channels, static_size), task).state_dict().values()
+        size = float(sum(weight.numel() * weight.element_size() for weight in weights))
+    except RuntimeError as error:
+        if "overflow" not in str(error):
+            raise
+        size = float("inf")
+    if size > MOST_BYTES:
+        raise InvalidOption(
+            f"the weights of this model would take {size / 2**30:.1f} GiB, and at most {MOST_BYTES / 2**30:.0f} are allowed; "
+            f"choose smaller options. They are {config}, for {channels} channels."
+        )
 
 
 @torch.inference_mode()
