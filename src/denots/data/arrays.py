@@ -71,7 +71,7 @@ def read_numbers(array: npt.ArrayLike, what: str, dtype: np.dtype[Any] | None = 
     if dtype is None:
         dtype = raw.dtype if raw.dtype == np.float32 else np.dtype(np.float64)
     if isinstance(raw, np.ma.MaskedArray):
-        raw = np.where(np.ma.getmaskarray(raw), np.nan, raw.data.astype(dtype))
+        raw = np.where(raw.mask, np.nan, raw.data.astype(dtype))
     return np.asarray(raw, dtype=dtype)
 
 

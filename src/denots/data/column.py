@@ -239,9 +239,11 @@ def numbers(
     """As floats, missing cells NaN, Booleans 0 and 1; anything else is refused with its row."""
     odd = odd_cells(column)
     if odd is not None:
+        todo = "repair or drop it." if role == "time" else "repair the cell, or empty it if nothing was observed."
         reasons = {
-            groups.owner(row): f"{groups.place(row)}: {show(column, row)} in {role} column {name!r} is not a number; "
-            "repair the cell, or empty it if nothing was observed."
+            groups.owner(
+                row
+            ): f"{groups.place(row)}: {show(column, row)} in {role} column {name!r} is not a number; {todo}"
             for row in groups.worst(np.flatnonzero(odd))
         }
         reject(InvalidTable, reasons)

@@ -4,6 +4,7 @@ import numpy as np
 
 from denots.data.series import SeriesSet
 from denots.registry import listed
+from denots.shapes import BoolArray
 
 
 def remarks(series: SeriesSet) -> list[str]:
@@ -16,9 +17,9 @@ def remarks(series: SeriesSet) -> list[str]:
         if table is None:
             continue
         seen = ~np.isnan(table)
-        empty = ~seen.any(axis=0)
+        empty: BoolArray = np.logical_not(seen.any(axis=0))
         low, high = (np.where(seen, table, limit).T for limit in (np.inf, -np.inf))
-        constant = ~empty & (low.min(axis=1) == high.max(axis=1))
+        constant: BoolArray = ~empty & (low.min(axis=1) == high.max(axis=1))
         for which, words in ((empty, "no observed value"), (constant, "one value throughout")):
             if which.any():
                 chosen = [repr(name) for name, odd in zip(names, which, strict=True) if odd]
