@@ -24,7 +24,7 @@ def drawn(name: str) -> dict[str, SeriesSet]:
 @each
 def test_a_recipe_is_registered_under_its_own_name(recipe: Recipe) -> None:
     assert DATASETS[recipe.name] is recipe
-    assert recipe.metric == ("auroc" if recipe.task == "binary" else "r2")
+    assert recipe.metric == ("auroc" if recipe.task == "classification" else "r2")
 
 
 @each

@@ -158,7 +158,7 @@ def test_insect_sound_has_one_channel_and_ten_classes(tmp_path: Path) -> None:
     write_ts(tmp_path, "InsectSound", gestures(train=30, test=20, steps=60, channels=1, classes=10))
     import_source(recipe.source, [tmp_path])
     data = load("insect-sound", protocol="paper")
-    assert data.task == "multiclass"
+    assert data.task == "classification"
     assert len(data.splits.train) == 24
     assert data.splits.test.channels == ("x0",)
     assert len(np.unique(data.splits.test.target)) == 10

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.data.summary import summarise
 from denots.errors import InvalidOption
@@ -37,12 +39,11 @@ class TreesConfig:
     patience: int = 30
 
     def __post_init__(self) -> None:
-        for name, least in (("rounds", 1), ("leaves", 2), ("patience", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InvalidOption(f"{name} must be a whole number of at least {least}; got {value!r}.")
-        if not isinstance(self.learning_rate, int | float) or not 0 < self.learning_rate <= 1:
-            raise InvalidOption(f"learning_rate must lie between 0 and 1; got {self.learning_rate!r}.")
+        check_options(self)
+        if self.leaves < 2:
+            raise InvalidOption(f"leaves must be at least 2; got {self.leaves}.")
+        if self.learning_rate > 1:
+            raise InvalidOption(f"learning_rate must be at most 1; got {self.learning_rate}.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -139,9 +140,9 @@ class Trees(System):
         self,
         objective: dict[str, Any],
         features: FloatArray,
-        target: FloatArray,
+        target: npt.NDArray[Any],
         judged: FloatArray,
-        truth: FloatArray,
+        truth: npt.NDArray[Any],
         seed: int,
     ) -> "Booster":
         import lightgbm
