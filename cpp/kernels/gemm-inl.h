@@ -22,7 +22,7 @@ constexpr int square_of(double) { return 4; }
 using Square32 = __m256[8];
 using Square64 = __m256d[4];
 
-DENOTS_INLINE void turn(Square32& a) {
+DENOTS_INLINE void transpose(Square32& a) {
   __m256 b[8];
 #pragma GCC unroll 4
   for (int i = 0; i < 8; i += 2) {
@@ -45,7 +45,7 @@ DENOTS_INLINE void turn(Square32& a) {
   for (int i = 0; i < 8; ++i) a[i] = b[i];
 }
 
-DENOTS_INLINE void turn(Square64& a) {
+DENOTS_INLINE void transpose(Square64& a) {
   __m256d b[4];
 #pragma GCC unroll 2
   for (int i = 0; i < 4; i += 2) {
@@ -65,7 +65,7 @@ DENOTS_INLINE void transpose_square(float, From from, To to) {
   Square32 a;
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_ps(from(i));
-  turn(a);
+  transpose(a);
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) _mm256_storeu_ps(to(i), a[i]);
 }
@@ -75,7 +75,7 @@ DENOTS_INLINE void transpose_square(double, From from, To to) {
   Square64 a;
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) a[i] = _mm256_loadu_pd(from(i));
-  turn(a);
+  transpose(a);
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) _mm256_storeu_pd(to(i), a[i]);
 }
@@ -89,7 +89,8 @@ DENOTS_INLINE void transpose_square(Real, From from, To to) {
 }
 #endif
 
-// [size][lane] to and from one row for each lane, which begins at row(lane); size is a multiple of the lanes.
+// [size][lane] to and from one row for each lane, which begins at row(lane); size is a multiple of the
+// square.
 template <class Real, class Row>
 DENOTS_INLINE void lanes_to_rows(std::int64_t size, const Real* from, Row row) {
   constexpr int lanes = Simd<Real>::lanes, square = square_of(Real{});

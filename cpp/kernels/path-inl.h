@@ -100,17 +100,17 @@ DENOTS_INLINE void interpolate(const Problem<Real>& p, std::int64_t knot, std::i
                                Real* x) {
   constexpr int lanes = Simd<Real>::lanes;
   const Real* value = p.values + knot * p.channels;
-  const Real* lean = p.slopes + knot * p.channels;
+  const Real* slopes = p.slopes + knot * p.channels;
   const KnotWeights<Real> weight = weigh<slope, Real>(p.times, knot, end, t);
   if (weight.alone) {
     for (std::int64_t c = 0; c < p.channels; ++c)
-      x[c * lanes] = !slope ? value[c] : weight.leave != 0 ? lean[c] : Real(0);
+      x[c * lanes] = !slope ? value[c] : weight.leave != 0 ? slopes[c] : Real(0);
     return;
   }
   const Real rise = weight.rise, leave = weight.leave, arrive = weight.arrive;
   for (std::int64_t c = 0; c < p.channels; ++c) {
     const std::int64_t next = p.channels + c;
-    const Real moved = rise * (value[next] - value[c]) + (leave * lean[c] + arrive * lean[next]);
+    const Real moved = rise * (value[next] - value[c]) + (leave * slopes[c] + arrive * slopes[next]);
     x[c * lanes] = slope ? moved : value[c] + moved;
   }
 }

@@ -10,7 +10,8 @@
 #include <immintrin.h>
 #endif
 
-// Wider vectors than the CPU has are slow but right: so any number of lanes can be tested anywhere.
+// More lanes than the CPU has are slow but right, so those of a wider CPU can be tested on this one; fewer
+// than it has are not supported.
 #ifndef DENOTS_VECTOR_BYTES
 #if defined(__AVX512F__)
 #define DENOTS_VECTOR_BYTES 64

@@ -48,11 +48,11 @@ void test_series(Random& random, std::int64_t knots, std::int64_t channels) {
       if (random.chance(0.3)) t[i] = signal.times[static_cast<std::size_t>(random.integer(0, knots - 1))];
     }
     std::sort(t, t + count);
-    std::vector<Real> x(static_cast<std::size_t>(count * channels * lanes)), lean = x;
+    std::vector<Real> x(static_cast<std::size_t>(count * channels * lanes)), slopes = x;
     const int lane = static_cast<int>(random.integer(0, lanes - 1));
     const std::int64_t near = before + random.integer(0, knots - 1);
     const std::int64_t reached = read_signal<false>(p, 1, near, count, t, x.data() + lane, channels * lanes);
-    read_signal<true>(p, 1, near, count, t, lean.data() + lane, channels * lanes);
+    read_signal<true>(p, 1, near, count, t, slopes.data() + lane, channels * lanes);
     expect(reached == before + signal.knot_at(t[count - 1]), "the last knot not after %.17g", t[count - 1]);
     for (int i = 0; i < count; ++i) {
       const std::int64_t knot = signal.knot_at(t[i]);
@@ -65,7 +65,7 @@ void test_series(Random& random, std::int64_t knots, std::int64_t channels) {
       const bool inner = knot + 1 < knots;
       const double steep = inner ? 1.0 / (signal.times[knot + 1] - signal.times[knot]) : 0.0;
       for (std::int64_t c = 0; c < channels; ++c)
-        check::expect_near(lean[(i * channels + c) * lanes + lane], slope[c],
+        check::expect_near(slopes[(i * channels + c) * lanes + lane], slope[c],
                            (32 + 16 * steep) * std::numeric_limits<Real>::epsilon(), "slope of the signal");
     }
   }

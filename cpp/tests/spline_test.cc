@@ -38,7 +38,7 @@ Fit random_fit(Spline kind, std::uint64_t seed) {
 }
 
 // Second derivative of the cubic between rows a and b, at its left or right end.
-Wide bend(const Fit& fit, std::int64_t a, std::int64_t b, std::int64_t c, bool at_right) {
+Wide second_derivative(const Fit& fit, std::int64_t a, std::int64_t b, std::int64_t c, bool at_right) {
   const Wide w = static_cast<Wide>(fit.times[b]) - fit.times[a];
   const std::int64_t i = a * fit.channels + c, j = b * fit.channels + c;
   const Wide secant = (fit.value[j] - fit.value[i]) / w, left = fit.after[i], right = fit.before[j];
@@ -72,17 +72,19 @@ void expect_channel(Spline kind, const Fit& fit, std::int64_t begin, std::int64_
         expect_near(fit.before[at(row + 1)], secant, 1e-11L, "a line arrives with its secant");
       }
     if (kind == Spline::causal_hermite)
-      expect_near(fit.before[at(b)], secant, 1e-11L, "a knot leans on the step that led to it");
+      expect_near(fit.before[at(b)], secant, 1e-11L, "a knot has the slope of the step that led to it");
     if (kind == Spline::natural_cubic)
       for (std::int64_t row = a; row + 1 < b; ++row)
-        expect_near(bend(fit, row, row + 1, c, true), bend(fit, row + 1, row + 2, c, false), 1e-7L,
+        expect_near(second_derivative(fit, row, row + 1, c, true),
+                    second_derivative(fit, row + 1, row + 2, c, false), 1e-7L,
                     "a cubic goes on through a hole");
   }
   if (kind != Spline::natural_cubic) return;
-  expect_near(bend(fit, seen.front(), seen.front() + 1, c, false), 0, 1e-7L, "no bend at the first knot");
+  expect_near(second_derivative(fit, seen.front(), seen.front() + 1, c, false), 0, 1e-7L,
+              "no curvature at the first knot");
   for (std::size_t j = 1; j + 1 < seen.size(); ++j)
-    expect_near(bend(fit, seen[j] - 1, seen[j], c, true), bend(fit, seen[j], seen[j] + 1, c, false), 1e-7L,
-                "the bend is continuous");
+    expect_near(second_derivative(fit, seen[j] - 1, seen[j], c, true),
+                second_derivative(fit, seen[j], seen[j] + 1, c, false), 1e-7L, "the curvature is continuous");
 }
 
 }  // namespace

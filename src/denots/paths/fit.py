@@ -21,7 +21,7 @@ class Interpolation(Protocol):
 
 
 def fit_cubic(series: SeriesSet, kind: Kind, dtype: torch.dtype | None) -> Path:
-    """Fit in double precision; store in `dtype` (default: torch's default type)."""
+    """Round values to `dtype` (default: torch's default type), fit those in double precision, round the slopes."""
     real = np.dtype(str(dtype or torch.get_default_dtype()).removeprefix("torch."))
     value, before, after = kernels.fit_splines(
         kind, series.offsets, series.times, series.values.astype(real, copy=False)
