@@ -36,11 +36,7 @@ struct InputSums {
   void add(int stages, const Real* x, const Real* cotangents, std::int64_t stride, Real* scratch) const {
     if (channels <= few) return add_per_lane(stages, x, cotangents, stride);
     const std::int64_t wide = columns * lanes;
-    for (int s = 0; s < stages; ++s)
-      for (int lane = 0; lane < lanes; ++lane)
-        for (std::int64_t c = 0; c < columns; ++c)
-          scratch[s * wide + lane * columns + c] =
-              c < channels ? x[(s * channels + c) * lanes + lane] : Real(0);
+    for (int s = 0; s < stages; ++s) transpose_signal(x + s * channels * lanes, scratch + s * wide);
     add_outer(stages, rows, columns, cotangents, stride, scratch, wide, data);
   }
 
@@ -52,6 +48,16 @@ struct InputSums {
   }
 
  private:
+  // [channel][lane] -> [lane][column], zero in the columns that are no channel.
+  void transpose_signal(const Real* x, Real* to) const {
+    constexpr int square = square_of(Real{});
+    const std::int64_t whole = channels / square * square, width = columns;
+    lanes_to_rows(whole, x, [=](int lane) { return to + lane * width; });
+    for (int lane = 0; lane < lanes; ++lane)
+      for (std::int64_t c = whole; c < columns; ++c)
+        to[lane * columns + c] = c < channels ? x[c * lanes + lane] : Real(0);
+  }
+
   __attribute__((noinline)) void add_per_lane(int stages, const Real* x, const Real* cotangents,
                                               std::int64_t stride) const {
     const std::int64_t count_rows = rows;
