@@ -6,10 +6,10 @@ NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-slow sanitize bench demo clean
+.PHONY: help setup fmt lint test test-native test-slow sanitize bench demo clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: $(VENV)/ready  ## Make .venv and install the package with everything the tests need
 
@@ -31,14 +31,17 @@ lint: setup  ## Check style, types and dead code
 	$(BIN)/mypy
 	$(BIN)/vulture
 
-test: setup  ## Run the tests (a few minutes)
+test: setup test-native  ## Run the tests (a few minutes)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m 'not slow'
+
+test-native:  ## Run the C++ tests only; they are compiled again where C++ has changed
+	cpp/tests/run.sh plain
 
 test-slow: setup  ## Run the slow tests too
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 sanitize:  ## Run the C++ tests under sanitizers and valgrind (a few minutes)
-	cpp/tests/run_sanitizers.sh
+	cpp/tests/run.sh sanitize
 
 bench: setup  ## Measure the solver against its peers on a quiet machine (it takes long), and write docs/benchmarks.md
 	$(BIN)/pip install --quiet -c constraints.txt --no-build-isolation -e '.[bench]'
