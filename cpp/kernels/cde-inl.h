@@ -13,6 +13,7 @@ namespace denots::DENOTS_TARGET {
 
 template <class Number>
 struct Cde {
+  static constexpr const char* name = "cde";
   using Real = Number;
   using V = typename Simd<Real>::V;
   static constexpr int lanes = Simd<Real>::lanes, tile = Packed<Real>::group;
@@ -35,6 +36,7 @@ struct Cde {
         bias_hh(arena.take<Real>(padded)),
         bias_out(arena.take<Real>(entries)) {}
 
+  static Rows rows(std::int64_t states, std::int64_t channels) { return {0, states, states * channels}; }
   std::int64_t drive_size() const { return 0; }
   std::int64_t drive_rows() const { return 0; }
   // The cotangent of the argument of relu, s, and F, later the cotangent of its argument.
@@ -69,11 +71,11 @@ struct Cde {
     for (std::int64_t at = 0; at < padded * lanes; at += lanes)
       store(hidden + at, max(V{}, load(hidden + at)));
     product(outer, bias_out, hidden, matrix);
-    bend(matrix);
+    activate(matrix);
     contract(x, matrix, out);
   }
 
-  __attribute__((noinline)) void bend(Real* matrix) const {
+  __attribute__((noinline)) void activate(Real* matrix) const {
     for (std::int64_t at = 0; at < entries * lanes; at += lanes)
       store(matrix + at, tanh<Real>(load(matrix + at)));
   }

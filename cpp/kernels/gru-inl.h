@@ -3,7 +3,7 @@
 //   r = sigmoid(u_r + v_r)   z = sigmoid(u_z + v_z)   n = tanh(u_n + r v_n)
 //   dh/dt = (1 - z) n + carry z h - leak h
 // Units go four at a time: a tile holds rows r r r r z z z z n n n n, so twelve accumulators
-// of one vector each fill the registers and the gates follow without a trip to memory.
+// of one vector each fill the registers. Products, gates and their mixture are three passes over memory.
 #pragma once
 
 #include "denots/solve.h"
@@ -13,14 +13,19 @@
 
 namespace denots::DENOTS_TARGET {
 
-template <class Number, Field kind>
+enum class Feedback { none, sync, anti };
+
+template <class Number, Feedback feedback>
 struct Gru {
+  static constexpr const char* name = feedback == Feedback::none   ? "gru-none"
+                                      : feedback == Feedback::sync ? "gru-sync"
+                                                                   : "gru-anti";
   using Real = Number;
   using V = typename Simd<Real>::V;
   static constexpr int lanes = Simd<Real>::lanes;
   static constexpr int tile = 4;
   static constexpr bool reads_slope = false;
-  static constexpr Real mirror = kind == Field::gru_anti ? -1 : 1;
+  static constexpr Real mirror = feedback == Feedback::anti ? -1 : 1;
 
   std::int64_t states, channels, padded;
   Real *recurrent, *input, *candidate_bias;
@@ -37,6 +42,7 @@ struct Gru {
         transposed(padded, 3 * padded, arena),
         to_signal(round_up(channels, 8), 4 * padded, arena) {}
 
+  static Rows rows(std::int64_t states, std::int64_t) { return {3 * states, 3 * states, 0}; }
   std::int64_t drive_size() const { return 3 * states; }  // as the caller counts it
   std::int64_t drive_rows() const { return 3 * padded; }
   std::int64_t kept_rows() const { return 4 * padded; }  // r, z, v_n in tiles, then n; later their cotangents
@@ -145,8 +151,8 @@ struct Gru {
   }
 
   static DENOTS_INLINE V blend(V z, V n, V h) {
-    if (kind == Field::gru_none) return fma(z, h - n, n);
-    if (kind == Field::gru_sync) return (Real(1) - z) * (n - h);
+    if (feedback == Feedback::none) return fma(z, h - n, n);
+    if (feedback == Feedback::sync) return (Real(1) - z) * (n - h);
     return n - z * (n + h);
   }
 
@@ -174,9 +180,11 @@ struct Gru {
                 n = load(candidate + at);
         const V keep_n = Real(1) - z;
         const V to_n = g * keep_n * (Real(1) - n * n);
-        const V to_z = g * (kind == Field::gru_anti ? -state - n : state - n) * (z * keep_n);
+        const V to_z = g * (feedback == Feedback::anti ? -state - n : state - n) * (z * keep_n);
         const V to_v = to_n * r, to_r = to_n * v * (r * (Real(1) - r));
-        store(out + at, kind == Field::gru_none ? g * z : kind == Field::gru_sync ? -g * keep_n : -g * z);
+        store(out + at, feedback == Feedback::none   ? g * z
+                        : feedback == Feedback::sync ? -g * keep_n
+                                                     : -g * z);
         store(gates + at_r, to_r);
         store(gates + at_z, to_z);
         store(gates + at_n, to_v);

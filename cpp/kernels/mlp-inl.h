@@ -10,12 +10,15 @@
 
 namespace denots::DENOTS_TARGET {
 
-template <class Number, Field kind>
+enum class Activation { tanh, relu };
+
+template <class Number, Activation activation>
 struct Mlp {
+  static constexpr const char* name = activation == Activation::tanh ? "mlp-tanh" : "mlp-relu";
   using Real = Number;
   using V = typename Simd<Real>::V;
   static constexpr int lanes = Simd<Real>::lanes;
-  static constexpr bool reads_slope = false, bounded = kind == Field::mlp_tanh;
+  static constexpr bool reads_slope = false, bounded = activation == Activation::tanh;
 
   std::int64_t states, channels, padded;
   Packed<Real> input, recurrent, outer, recurrent_back, outer_back, to_signal;
@@ -34,6 +37,7 @@ struct Mlp {
         to_signal(round_up(channels, 8), padded, arena),
         bias_out(arena.take<Real>(padded)) {}
 
+  static Rows rows(std::int64_t states, std::int64_t) { return {states, states, states}; }
   std::int64_t drive_size() const { return states; }
   std::int64_t drive_rows() const { return padded; }
   // Cotangents of the arguments of f and of g, which holds dh/dt until then, and s.
@@ -64,15 +68,15 @@ struct Mlp {
     Real* const hidden = kept + 2 * padded * lanes;
     add_product(input, x, bias, hidden);
     add_product(recurrent, h, hidden, hidden);
-    bend(hidden, hidden);
+    activate(hidden, hidden);
     product(outer, bias_out, hidden, out);
     if (!bounded) return;
-    bend(out, out);
+    activate(out, out);
     for (std::int64_t at = 0; at < padded * lanes; at += lanes)
       store(kept + padded * lanes + at, load(out + at));
   }
 
-  __attribute__((noinline)) void bend(const Real* from, Real* to) const {
+  __attribute__((noinline)) void activate(const Real* from, Real* to) const {
     for (std::int64_t at = 0; at < padded * lanes; at += lanes)
       store(to + at, bounded ? tanh<Real>(load(from + at)) : max(V{}, load(from + at)));
   }

@@ -58,7 +58,7 @@ DENOTS_INLINE double stage_time(double t, double step, double node, double end) 
   return time < end ? time : end;
 }
 
-// Calls work with a small number as a compile-time constant.
+// Calls work with a number from 1 to 7 as a compile-time constant.
 template <int N>
 struct Count {
   static constexpr int value = N;
@@ -79,8 +79,10 @@ DENOTS_INLINE auto with_count(int count, Work work) {
       return work(Count<5>());
     case 6:
       return work(Count<6>());
-    default:
+    case 7:
       return work(Count<7>());
+    default:
+      __builtin_trap();  // bindings let no such number in
   }
 }
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "adjoint-inl.h"
-#include "cde-inl.h"
 #include "denots/kernels.h"
-#include "gru-inl.h"
-#include "mlp-inl.h"
+#include "fields-inl.h"
 #include "solve-inl.h"
 
 namespace denots::DENOTS_TARGET {
@@ -75,40 +73,23 @@ struct Entry {
     FieldKernel(p, none).unpack_drive(drive, gradient);
   }
 
-  static Kernels<Real> table() {
-    return {FieldKernel::lanes,
-            &packed_size,
-            &pack,
-            &kept_size,
-            &sweep_size<Forward<FieldKernel>>,
-            &forward,
-            &sweep_size<Reverse<FieldKernel>>,
-            &block_size,
-            &reverse,
-            &add_block,
-            &add_drive};
+  static constexpr Kernels<Real> table() {
+    return {FieldKernel::lanes, &FieldKernel::rows,
+            &packed_size,       &pack,
+            &kept_size,         &sweep_size<Forward<FieldKernel>>,
+            &forward,           &sweep_size<Reverse<FieldKernel>>,
+            &block_size,        &reverse,
+            &add_block,         &add_drive};
   }
 };
 
-template <class Real>
-Kernels<Real> table_of(Field field) {
-  switch (field) {
-    case Field::gru_none:
-      return Entry<Gru<Real, Field::gru_none>>::table();
-    case Field::gru_sync:
-      return Entry<Gru<Real, Field::gru_sync>>::table();
-    case Field::gru_anti:
-      return Entry<Gru<Real, Field::gru_anti>>::table();
-    case Field::mlp_tanh:
-      return Entry<Mlp<Real, Field::mlp_tanh>>::table();
-    case Field::mlp_relu:
-      return Entry<Mlp<Real, Field::mlp_relu>>::table();
-    default:
-      return Entry<Cde<Real>>::table();
-  }
+template <class Real, class... FieldKernels>
+FieldTable<Real> table_of(FieldList<FieldKernels...>) {
+  static constexpr FieldEntry<Real> entries[] = {{FieldKernels::name, Entry<FieldKernels>::table()}...};
+  return {entries, sizeof...(FieldKernels)};
 }
 
-Kernels<float> kernels(Field field, float) { return table_of<float>(field); }
-Kernels<double> kernels(Field field, double) { return table_of<double>(field); }
+FieldTable<float> fields(float) { return table_of<float>(Fields<float>()); }
+FieldTable<double> fields(double) { return table_of<double>(Fields<double>()); }
 
 }  // namespace denots::DENOTS_TARGET

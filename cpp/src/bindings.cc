@@ -1,42 +1,52 @@
-// The only file that knows Python. Arrays are never converted: a wrong type or layout is an
-// error here, because a silent copy of an output array would lose what the kernel writes.
+// Native functions and classes as Python sees them. Only this file and arguments.h know Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "arguments.h"
 #include "denots/cpu.h"
+#include "denots/self_check.h"
 #include "denots/solve.h"
 #include "denots/spline.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using denots::Tape;
+using namespace denots::arguments;
 
 namespace {
 
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using Integers = Vector<std::int64_t>;
-
 template <class Real>
-void fit_splines(int kind, Vector<const std::int64_t> offsets, Vector<const double> times,
+void fit_splines(const std::string& kind, Vector<const std::int64_t> offsets, Vector<const double> times,
                  Matrix<const Real> observed, Matrix<Real> value, Matrix<Real> slope_before,
                  Matrix<Real> slope_after, int threads) {
+  const denots::Spline spline = spline_named(kind);
+  const auto rows = static_cast<std::int64_t>(times.shape(0)),
+             channels = static_cast<std::int64_t>(observed.shape(1));
+  expect_offsets(offsets, rows);
+  expect(observed, "observed", {rows});
+  expect(value, "value", {rows, channels});
+  expect(slope_before, "slope_before", {rows, channels});
+  expect(slope_after, "slope_after", {rows, channels});
+  expect_threads(threads);
   nb::gil_scoped_release release;
-  denots::fit_splines<Real>(static_cast<denots::Spline>(kind),
-                            static_cast<std::int64_t>(offsets.shape(0)) - 1,
-                            static_cast<std::int64_t>(observed.shape(1)), offsets.data(), times.data(),
-                            observed.data(), value.data(), slope_before.data(), slope_after.data(), threads);
+  denots::fit_splines<Real>(spline, static_cast<std::int64_t>(offsets.shape(0)) - 1, channels, offsets.data(),
+                            times.data(), observed.data(), value.data(), slope_before.data(),
+                            slope_after.data(), threads);
 }
 
 template <class Real>
@@ -44,18 +54,6 @@ void bind_splines(nb::module_& m) {
   m.def("fit_splines", &fit_splines<Real>, "kind"_a, "offsets"_a.noconvert(), "times"_a.noconvert(),
         "observed"_a.noconvert(), "value"_a.noconvert(), "slope_before"_a.noconvert(),
         "slope_after"_a.noconvert(), "threads"_a);
-}
-
-template <class Array>
-void expect(const Array& array, const char* name, std::initializer_list<std::int64_t> shape) {
-  std::size_t axis = 0;
-  for (const std::int64_t size : shape) {
-    const auto found = static_cast<std::int64_t>(array.shape(axis++));
-    if (found != size)
-      throw nb::value_error((std::string(name) + ": axis " + std::to_string(axis - 1) + " has " +
-                             std::to_string(found) + " entries; expected " + std::to_string(size) + ".")
-                                .c_str());
-  }
 }
 
 template <class... Arrays>
@@ -70,10 +68,19 @@ class BoundMethod {
               Matrix<const double> dense)
       : keep_(hold(nodes, weights, error, dense)) {
     const auto stages = static_cast<std::int64_t>(nodes.shape(0));
-    if (stages < 3 || stages > denots::max_stages) throw nb::value_error("a method has 3 to 7 stages.");
+    require(stages >= 3 && stages <= denots::max_stages, "nodes: a method has 3 to 7 stages.");
+    require(order >= 1, "order: expected at least 1, got " + std::to_string(order) + ".");
     expect(weights, "weights", {stages, stages});
     expect(error, "error", {stages});
     expect(dense, "dense", {stages});
+    require(dense.shape(1) >= 1, "dense: expected at least one power.");
+    require(reads_some(error.data(), stages), "error: all weights are zero, so steps have no error.");
+    for (std::int64_t s = 1; s < stages; ++s)
+      require(reads_some(weights.data() + s * stages, s),
+              "weights: stage " + std::to_string(s) + " reads no stage before it.");
+    for (std::int64_t j = 0; j < stages - 1; ++j)
+      require(read_by_some(weights.data(), stages, j),
+              "weights: no later stage reads stage " + std::to_string(j) + ".");
     method = {static_cast<int>(stages),
               order,
               static_cast<int>(dense.shape(1)),
@@ -86,27 +93,49 @@ class BoundMethod {
   denots::Method method;
 
  private:
+  static bool reads_some(const double* weights, std::int64_t stages) {
+    return std::any_of(weights, weights + stages, [](double weight) { return weight != 0.0; });
+  }
+  static bool read_by_some(const double* weights, std::int64_t stages, std::int64_t j) {
+    for (std::int64_t s = j + 1; s < stages; ++s)
+      if (weights[s * stages + j] != 0.0) return true;
+    return false;
+  }
+
   std::shared_ptr<void> keep_;
+};
+
+// A tape, and which problem it belongs to.
+struct BoundTape {
+  Tape tape;
+  std::int64_t problem;
+
+  BoundTape(std::int64_t series, std::size_t state_bytes, std::size_t budget, std::int64_t problem)
+      : tape(series, state_bytes, budget), problem(problem) {}
 };
 
 // A denots::Problem with a hold on the arrays it points to.
 template <class Real>
 class BoundProblem {
  public:
-  BoundProblem(int field, const BoundMethod& method, double rtol, double atol, std::int64_t max_steps,
-               Vector<const std::int64_t> begins, Vector<const std::int64_t> ends, Vector<const double> times,
-               Matrix<const Real> values, Matrix<const Real> slopes, Vector<const double> start,
-               Matrix<const double> queries, Matrix<const std::int64_t> positions, Matrix<const Real> h0,
-               Matrix<const Real> weight_hh, Vector<const Real> bias_hh, Matrix<const Real> weight_in,
-               Matrix<const Real> bias, Matrix<const Real> weight_out, Vector<const Real> bias_out)
-      : keep_(hold(method, begins, ends, times, values, slopes, start, queries, positions, h0, weight_hh,
+  BoundProblem(const std::string& field, const BoundMethod& method, double rtol, double atol,
+               std::int64_t max_steps, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
+               Vector<const double> times, Matrix<const Real> values, Matrix<const Real> slopes,
+               Vector<const double> start, Matrix<const double> queries, Matrix<const std::int64_t> positions,
+               Matrix<const Real> h0, Matrix<const Real> weight_hh, Vector<const Real> bias_hh,
+               Matrix<const Real> weight_in, Matrix<const Real> bias, Matrix<const Real> weight_out,
+               Vector<const Real> bias_out)
+      : field_(field),
+        keep_(hold(method, begins, ends, times, values, slopes, start, queries, positions, h0, weight_hh,
                    bias_hh, weight_in, bias, weight_out, bias_out)) {
     const auto n = static_cast<std::int64_t>(start.shape(0)), H = static_cast<std::int64_t>(h0.shape(1));
     const auto C = static_cast<std::int64_t>(values.shape(1)), N = static_cast<std::int64_t>(times.shape(0));
     const auto K = static_cast<std::int64_t>(queries.shape(1)),
                rows = static_cast<std::int64_t>(bias.shape(0));
-    if (field < 0 || field >= denots::fields) throw nb::value_error("no such field.");
-    if (H < 1 || C < 1 || K < 1) throw nb::value_error("states, channels and queries must not be empty.");
+    require(H >= 1 && C >= 1 && K >= 1, "states, channels and queries must not be empty.");
+    require(rtol >= 0 && atol >= 0 && rtol + atol > 0,
+            "rtol, atol: expected numbers that are not negative, nor both zero.");
+    require(max_steps >= 1, "max_steps: expected at least 1, got " + std::to_string(max_steps) + ".");
     expect(begins, "begins", {n});
     expect(ends, "ends", {n});
     expect(values, "values", {N, C});
@@ -114,14 +143,14 @@ class BoundProblem {
     expect(queries, "queries", {n, K});
     expect(positions, "positions", {n, K});
     expect(h0, "h0", {n, H});
-    const denots::Rows shape(static_cast<denots::Field>(field), H, C);
+    const denots::Rows shape = denots::rows_of(field, H, C);
     expect(weight_hh, "weight_hh", {shape.hidden, H});
     expect(bias_hh, "bias_hh", {shape.hidden});
     expect(weight_in, "weight_in", {shape.drive, C});
     expect(bias, "bias", {rows == 1 ? 1 : n, shape.drive});
     expect(weight_out, "weight_out", {shape.outer, H});
     expect(bias_out, "bias_out", {shape.outer});
-    problem = {static_cast<denots::Field>(field),
+    problem = {field_.c_str(),
                method.method,
                rtol,
                atol,
@@ -150,33 +179,36 @@ class BoundProblem {
     check_signal();
   }
 
-  std::unique_ptr<Tape> solve(Cube<Real> states, Integers status, Integers evaluations, Integers accepted,
-                              Integers rejected, Vector<double> reached, bool record, std::size_t tape_budget,
-                              int threads) const {
+  std::unique_ptr<BoundTape> solve(Cube<Real> states, Integers status, Integers evaluations,
+                                   Integers accepted, Integers rejected, Vector<double> reached, bool record,
+                                   std::size_t tape_budget, int threads) const {
     const std::int64_t n = problem.series;
     expect(states, "states", {n, problem.queries, problem.states});
     for (const Integers* counts : {&status, &evaluations, &accepted, &rejected})
       expect(*counts, "counts", {n});
     expect(reached, "reached", {n});
-    std::unique_ptr<Tape> tape;
+    expect_threads(threads);
+    const denots::Target target = denots::choose_target().target;
+    std::unique_ptr<BoundTape> tape;
     if (record)
-      tape = std::make_unique<Tape>(n, static_cast<std::size_t>(problem.states) * sizeof(Real), tape_budget);
+      tape = std::make_unique<BoundTape>(n, static_cast<std::size_t>(problem.states) * sizeof(Real),
+                                         tape_budget, id_);
     nb::gil_scoped_release release;
     denots::solve<Real>(
         problem,
         {states.data(), status.data(), evaluations.data(), accepted.data(), rejected.data(), reached.data()},
-        tape.get(), threads);
+        tape ? &tape->tape : nullptr, threads, target);
     return tape;
   }
 
-  void pull_back(const Tape& tape, Cube<const Real> states, Vector<const std::int64_t> status,
+  void pull_back(const BoundTape& tape, Cube<const Real> states, Vector<const std::int64_t> status,
                  Vector<const std::int64_t> accepted, Matrix<Real> weight_hh, Vector<Real> bias_hh,
                  Matrix<Real> weight_in, Matrix<Real> bias, Matrix<Real> weight_out, Vector<Real> bias_out,
                  Matrix<Real> h0, std::optional<Matrix<Real>> values, std::optional<Matrix<Real>> slopes,
                  int threads) const {
     const std::int64_t n = problem.series, H = problem.states;
-    const denots::Rows shape(problem.field, H, problem.channels);
-    if (tape.series() != n) throw nb::value_error("the tape was recorded for other series.");
+    const denots::Rows shape = denots::rows_of(problem.field, H, problem.channels);
+    require(tape.problem == id_, "tape: it was recorded by another problem.");
     expect(states, "states", {n, problem.queries, H});
     expect(status, "status", {n});
     expect(accepted, "accepted", {n});
@@ -187,12 +219,15 @@ class BoundProblem {
     expect(weight_out, "weight_out", {shape.outer, H});
     expect(bias_out, "bias_out", {shape.outer});
     expect(h0, "h0", {n, H});
-    if (values.has_value() != slopes.has_value())
-      throw nb::value_error("ask for values and slopes together.");
+    require(values.has_value() == slopes.has_value(), "values, slopes: ask for both or for none.");
     for (const auto* knots : {&values, &slopes})
       if (knots->has_value()) expect(**knots, "values and slopes", {problem.knots, problem.channels});
+    expect_threads(threads);
+    for (std::int64_t i = 0; i < n; ++i)
+      require(status.data()[i] != 0 || (accepted.data()[i] == 0) == (tape.tape.last()[i] == nullptr),
+              "status, accepted: the tape of series " + std::to_string(i) + " says otherwise.");
     nb::gil_scoped_release release;
-    denots::pull_back<Real>(problem, tape,
+    denots::pull_back<Real>(problem, tape.tape,
                             {states.data(), status.data(), accepted.data(), weight_hh.data(), bias_hh.data(),
                              weight_in.data(), bias.data(), weight_out.data(), bias_out.data(), h0.data(),
                              values ? values->data() : nullptr, slopes ? slopes->data() : nullptr},
@@ -202,17 +237,33 @@ class BoundProblem {
   denots::Problem<Real> problem;
 
  private:
-  // Kernels read and write where these indices point.
+  // Kernels read and write where these indices point, and go through queries in their order.
   void check_signal() const {
     const std::int64_t n = problem.series, K = problem.queries;
     for (std::int64_t i = 0; i < n; ++i)
-      if (problem.begins[i] < 0 || problem.ends[i] <= problem.begins[i] || problem.ends[i] > problem.knots)
-        throw nb::value_error("begins, ends: every series has at least one knot, inside the signal.");
-    for (std::int64_t i = 0; i < n * K; ++i)
-      if (problem.positions[i] < 0 || problem.positions[i] >= K)
-        throw nb::value_error("positions: outside 0 .. K - 1.");
+      require(
+          problem.begins[i] >= 0 && problem.begins[i] < problem.ends[i] && problem.ends[i] <= problem.knots,
+          "begins, ends: series " + std::to_string(i) + " needs a knot, inside the signal.");
+    std::vector<std::int64_t> owner(static_cast<std::size_t>(K), -1);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t k = 0; k < K; ++k) {
+        const double* const asked = problem.query_times + i * K + k;
+        require(std::isfinite(*asked) && (k == 0 || asked[-1] <= *asked),
+                "queries: those of series " + std::to_string(i) + " must be finite and ascend.");
+        const std::int64_t place = problem.positions[i * K + k];
+        require(place >= 0 && place < K && owner[static_cast<std::size_t>(place)] != i,
+                "positions: those of series " + std::to_string(i) + " must be 0 .. K - 1, each once.");
+        owner[static_cast<std::size_t>(place)] = i;
+      }
   }
 
+  static std::int64_t next_id() {
+    static std::atomic<std::int64_t> issued{0};
+    return ++issued;
+  }
+
+  const std::int64_t id_ = next_id();
+  const std::string field_;
   std::shared_ptr<void> keep_;
 };
 
@@ -220,11 +271,11 @@ template <class Real>
 void bind_solver(nb::module_& m, const char* name) {
   using P = BoundProblem<Real>;
   nb::class_<P>(m, name)
-      .def(nb::init<int, const BoundMethod&, double, double, std::int64_t, Vector<const std::int64_t>,
-                    Vector<const std::int64_t>, Vector<const double>, Matrix<const Real>, Matrix<const Real>,
-                    Vector<const double>, Matrix<const double>, Matrix<const std::int64_t>,
-                    Matrix<const Real>, Matrix<const Real>, Vector<const Real>, Matrix<const Real>,
-                    Matrix<const Real>, Matrix<const Real>, Vector<const Real>>(),
+      .def(nb::init<const std::string&, const BoundMethod&, double, double, std::int64_t,
+                    Vector<const std::int64_t>, Vector<const std::int64_t>, Vector<const double>,
+                    Matrix<const Real>, Matrix<const Real>, Vector<const double>, Matrix<const double>,
+                    Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>, Vector<const Real>,
+                    Matrix<const Real>, Matrix<const Real>, Matrix<const Real>, Vector<const Real>>(),
            nb::kw_only(), "field"_a, "method"_a, "rtol"_a, "atol"_a, "max_steps"_a, "begins"_a.noconvert(),
            "ends"_a.noconvert(), "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(),
            "start"_a.noconvert(), "queries"_a.noconvert(), "positions"_a.noconvert(), "h0"_a.noconvert(),
@@ -253,9 +304,30 @@ NB_MODULE(_native, m) {
                     Matrix<const double>>(),
            nb::kw_only(), "order"_a, "nodes"_a.noconvert(), "weights"_a.noconvert(), "error"_a.noconvert(),
            "dense"_a.noconvert());
-  nb::class_<Tape>(m, "Tape").def_prop_ro("bytes", &Tape::bytes);
+  nb::class_<BoundTape>(m, "Tape").def_prop_ro("bytes", [](const BoundTape& it) { return it.tape.bytes(); });
   bind_solver<float>(m, "Problem32");
   bind_solver<double>(m, "Problem64");
-  m.def("target", [] { return denots::target_name(denots::choose_target()); });
-  m.def("supported", [](int target) { return denots::supported(static_cast<denots::Target>(target)); });
+  m.def("fields", &denots::field_names);
+  m.def("target", [] {
+    const denots::Choice choice = denots::choose_target();
+    return std::make_pair(std::string(denots::target_name(choice.target)), choice.passed_over);
+  });
+  m.def("supported", [] {
+    std::vector<std::string> names;
+    for (const denots::Target target : denots::widest_first)
+      if (denots::supported(target)) names.emplace_back(denots::target_name(target));
+    return names;
+  });
+  m.def(
+      "disagreement",
+      [](const std::string& target, double allowed) {
+        return denots::disagreement(denots::target_named(target), allowed);
+      },
+      "target"_a, "allowed"_a);
+  m.def(
+      "set_fault",
+      [](const std::string& target, const std::string& fault) {
+        denots::set_fault(denots::target_named(target), fault);
+      },
+      "target"_a, "fault"_a);
 }

@@ -4,26 +4,42 @@
 #include <memory>
 #include <new>
 #include <numeric>
+#include <stdexcept>
 
 #include "denots/cpu.h"
 #include "denots/kernels.h"
-#include "denots/parallel.h"
+#include "denots/thread_pool.h"
 
 namespace denots {
 namespace {
 
 template <class Real>
-Kernels<Real> kernels_here(Field field) {
-  switch (choose_target()) {
+FieldTable<Real> fields_of(Target target) {
+  if (!supported(target))
+    throw std::invalid_argument("this CPU cannot run the target " + std::string(target_name(target)) + ".");
+  switch (target) {
+    case Target::baseline:
+      return baseline::fields(Real{});
 #ifdef DENOTS_X86_TARGETS
-    case Target::avx512:
-      return avx512::kernels(field, Real{});
     case Target::avx2:
-      return avx2::kernels(field, Real{});
+      return avx2::fields(Real{});
+    case Target::avx512:
+      return avx512::fields(Real{});
+#else
+    case Target::avx2:
+    case Target::avx512:
+      break;
 #endif
-    default:
-      return baseline::kernels(field, Real{});
   }
+  throw std::invalid_argument("no such CPU target.");
+}
+
+template <class Real>
+const Kernels<Real>& kernels_of(const std::string& field, Target target) {
+  const FieldTable<Real> table = fields_of<Real>(target);
+  for (std::size_t i = 0; i < table.count; ++i)
+    if (field == table.entries[i].name) return table.entries[i].kernels;
+  throw std::invalid_argument("no field with a kernel is called " + field + ".");
 }
 
 struct Free {
@@ -80,6 +96,19 @@ class Blocks {
   std::vector<std::vector<std::int64_t>> members_;
 };
 
+// Series that share knots would add to the same numbers at the same time.
+template <class Real>
+void check_knots_apart(const Problem<Real>& p) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(p.series));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::sort(order.begin(), order.end(), [&p](auto i, auto j) { return p.begins[i] < p.begins[j]; });
+  for (std::size_t rank = 1; rank < order.size(); ++rank)
+    if (p.begins[order[rank]] < p.ends[order[rank - 1]])
+      throw std::invalid_argument("series " + std::to_string(order[rank - 1]) + " and " +
+                                  std::to_string(order[rank]) +
+                                  " share knots: their gradients need knots of their own (Path.packed()).");
+}
+
 // Drive gradients of single series, summed in the order of the series.
 template <class Real>
 std::vector<Real> sum_rows(std::int64_t rows, std::int64_t columns, const Real* from) {
@@ -91,16 +120,27 @@ std::vector<Real> sum_rows(std::int64_t rows, std::int64_t columns, const Real* 
 
 }  // namespace
 
+std::vector<std::string> field_names() {
+  const FieldTable<double> table = fields_of<double>(Target::baseline);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < table.count; ++i) names.emplace_back(table.entries[i].name);
+  return names;
+}
+
+Rows rows_of(const std::string& field, std::int64_t states, std::int64_t channels) {
+  return kernels_of<double>(field, Target::baseline).rows(states, channels);
+}
+
 template <class Real>
-void solve(const Problem<Real>& p, const Trajectory<Real>& found, Tape* tape, int threads) {
+void solve(const Problem<Real>& p, const Trajectory<Real>& found, Tape* tape, int threads, Target target) {
+  const Kernels<Real>& kernels = kernels_of<Real>(p.field, target);
+  TapeWriter writer{};
+  if (tape != nullptr) writer = tape->writer(target, kernels.kept_size(p), sizeof(Real));
   if (p.series == 0) return;
-  const Kernels<Real> kernels = kernels_here<Real>(p.field);
   const Memory packed = allocate(kernels.packed_size(p));
   kernels.pack(p, packed.get());
   const std::vector<std::int64_t> order = longest_first(p);
   Queue queue{order.data(), p.series, 0, false};
-  TapeWriter writer{};
-  if (tape != nullptr) writer = tape->writer(kernels.kept_size(p), sizeof(Real));
   const std::int64_t workers =
       std::min<std::int64_t>(threads, (p.series + kernels.lanes - 1) / kernels.lanes);
   const std::size_t each = whole_lines(kernels.forward_size(p));
@@ -114,8 +154,9 @@ void solve(const Problem<Real>& p, const Trajectory<Real>& found, Tape* tape, in
 
 template <class Real>
 void pull_back(const Problem<Real>& p, const Tape& tape, const Gradient<Real>& gradient, int threads) {
-  const Kernels<Real> kernels = kernels_here<Real>(p.field);
-  const Rows rows(p.field, p.states, p.channels);
+  const Kernels<Real>& kernels = kernels_of<Real>(p.field, tape.target());
+  if (gradient.values != nullptr) check_knots_apart(p);
+  const Rows rows = kernels.rows(p.states, p.channels);
   const std::int64_t drive = rows.drive;
   std::fill_n(gradient.weight_hh, rows.hidden * p.states, Real(0));
   std::fill_n(gradient.bias_hh, rows.hidden, Real(0));
@@ -157,8 +198,8 @@ void pull_back(const Problem<Real>& p, const Tape& tape, const Gradient<Real>& g
   std::copy(bias.begin(), bias.end(), gradient.bias);
 }
 
-template void solve(const Problem<float>&, const Trajectory<float>&, Tape*, int);
-template void solve(const Problem<double>&, const Trajectory<double>&, Tape*, int);
+template void solve(const Problem<float>&, const Trajectory<float>&, Tape*, int, Target);
+template void solve(const Problem<double>&, const Trajectory<double>&, Tape*, int, Target);
 template void pull_back(const Problem<float>&, const Tape&, const Gradient<float>&, int);
 template void pull_back(const Problem<double>&, const Tape&, const Gradient<double>&, int);
 

@@ -1,8 +1,9 @@
 #include "denots/spline.h"
 
 #include <cmath>
+#include <vector>
 
-#include "denots/parallel.h"
+#include "denots/thread_pool.h"
 
 namespace denots {
 namespace {
@@ -41,7 +42,7 @@ void natural_slopes(Knots& knots) {
     knots.slope[j] = (knots.slope[j] - knots.slope[j + 1] / knots.width(j)) / knots.pivot[j];
 }
 
-// Each knot leans on the step that led to it; the first one has only the step that follows.
+// Each knot has the slope of the step that led to it; the first one has only the step that follows.
 void backward_slopes(Knots& knots) {
   knots.slope[0] = knots.secant(0);
   for (std::int64_t j = 1; j < knots.size(); ++j) knots.slope[j] = knots.secant(j - 1);
@@ -72,10 +73,11 @@ void fill_hole(const Knots& knots, std::int64_t j, double left, double right, co
   const double width = knots.width(j), rise = knots.value[j + 1] - knots.value[j];
   for (std::int64_t row = knots.row[j] + 1; row < knots.row[j + 1]; ++row) {
     const double u = (times[row] - knots.time[j]) / width;
-    const double bend = left * width - rise, twist = rise - right * width;
-    const double value = knots.value[j] + u * (rise + (1 - u) * (bend * (1 - u) + twist * u));
+    const double at_left = left * width - rise, at_right = rise - right * width;
+    const double value = knots.value[j] + u * (rise + (1 - u) * (at_left * (1 - u) + at_right * u));
     const double slope =
-        (rise + (1 - 2 * u) * (bend * (1 - u) + twist * u) + u * (1 - u) * (twist - bend)) / width;
+        (rise + (1 - 2 * u) * (at_left * (1 - u) + at_right * u) + u * (1 - u) * (at_right - at_left)) /
+        width;
     curve.set(row, value, slope, slope);
   }
 }

@@ -54,6 +54,7 @@ struct Tape::Impl {
   std::vector<void*> slabs, large;
   std::size_t state_bytes = 0, stage_bytes = 0, budget = 0, large_bytes = 0, left = 0;
   std::int64_t kept = 0;
+  Target target = Target::baseline;
   char* next = nullptr;
   std::vector<TapeChunk*> last;
 
@@ -108,7 +109,8 @@ Tape::~Tape() {
   delete impl_;
 }
 
-TapeWriter Tape::writer(std::int64_t kept, std::size_t number_bytes) {
+TapeWriter Tape::writer(Target target, std::int64_t kept, std::size_t number_bytes) {
+  impl_->target = target;
   impl_->kept = kept;
   impl_->stage_bytes = static_cast<std::size_t>(kept) * number_bytes;
   const auto extend = [](void* owner, TapeChunk* previous) -> TapeChunk* {
@@ -121,6 +123,8 @@ TapeWriter Tape::writer(std::int64_t kept, std::size_t number_bytes) {
   const bool keeps = kept > 0 && TapeChunk::capacity * impl_->stage_bytes <= impl_->budget;
   return {impl_, extend, impl_->last.data(), keeps};
 }
+
+Target Tape::target() const { return impl_->target; }
 
 TapeChunk* const* Tape::last() const { return impl_->last.data(); }
 

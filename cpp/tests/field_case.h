@@ -21,7 +21,7 @@ void copy(check::Random& random, std::vector<Real>& narrow, WideVector& wide, do
   wide.assign(narrow.begin(), narrow.end());
 }
 
-template <class Kernel, Field kind>
+template <class Kernel>
 class FieldCase {
  public:
   using Real = typename Kernel::Real;
@@ -29,7 +29,10 @@ class FieldCase {
   static constexpr Wide rounding = std::numeric_limits<Real>::epsilon();
 
   FieldCase(std::int64_t states, std::int64_t channels, int stages)
-      : states_(states), channels_(channels), stages_(stages), wide_(kind, states, channels) {
+      : states_(states),
+        channels_(channels),
+        stages_(stages),
+        wide_(Kernel::name, Kernel::rows(states, channels), states, channels) {
     check::Random random(static_cast<std::uint64_t>(states * 100 + channels));
     copy(random, weight_hh_, wide_.weight_hh, 0.7);
     copy(random, bias_hh_, wide_.bias_hh, 0.5);
@@ -176,11 +179,5 @@ class FieldCase {
   std::vector<Real> weight_hh_, bias_hh_, weight_in_, bias_, weight_out_, bias_out_;
   std::vector<WideVector> h_, x_, cotangent_;  // [stage * lanes + lane]
 };
-
-template <class Kernel, Field kind>
-void test_field() {
-  for (const std::int64_t channels : {1, 3, 4, 5, 9}) FieldCase<Kernel, kind>(3, channels, 2).run();
-  for (const std::int64_t states : {1, 8, 9}) FieldCase<Kernel, kind>(states, 2, 1).run();
-}
 
 }  // namespace denots::DENOTS_TARGET

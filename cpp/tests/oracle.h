@@ -3,6 +3,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "denots/solve.h"
@@ -16,12 +19,12 @@ inline Wide sigmoid(Wide a) { return 1 / (1 + std::exp(-a)); }
 
 // Weights of one field, laid out as in Problem with a single row of bias.
 struct FieldWeights {
-  Field kind;
+  std::string kind;
   std::int64_t states, channels;
   WideVector weight_hh, bias_hh, weight_in, bias, weight_out, bias_out;
 
-  FieldWeights(Field field, std::int64_t H, std::int64_t C) : kind(field), states(H), channels(C) {
-    const Rows rows(field, H, C);
+  FieldWeights(std::string field, const Rows& rows, std::int64_t H, std::int64_t C)
+      : kind(std::move(field)), states(H), channels(C) {
     weight_hh.resize(rows.hidden * H), bias_hh.resize(rows.hidden);
     weight_in.resize(rows.drive * C), bias.resize(rows.drive);
     weight_out.resize(rows.outer * H), bias_out.resize(rows.outer);
@@ -35,15 +38,19 @@ struct FieldWeights {
   }
 
   WideVector slope(const WideVector& h, const WideVector& x) const {
-    if (kind == Field::cde) return controlled_slope(h, x);
-    return kind >= Field::mlp_tanh ? mlp_slope(h, x) : gru_slope(h, x);
+    if (kind == "cde") return controlled_slope(h, x);
+    if (kind == "mlp-tanh" || kind == "mlp-relu") return mlp_slope(h, x);
+    if (kind == "gru-none" || kind == "gru-sync" || kind == "gru-anti") return gru_slope(h, x);
+    throw std::invalid_argument("no judge for the field " + kind);
   }
+
+  bool has_kinks() const { return kind == "mlp-relu" || kind == "cde"; }
 
   // Whether a ReLU is about to switch, where central differences mean nothing.
   bool near_kink(const WideVector& h, const WideVector& x) const {
-    if (kind != Field::mlp_relu && kind != Field::cde) return false;
+    if (!has_kinks()) return false;
     WideVector hidden = affine(weight_hh, bias_hh, h);
-    const WideVector u = kind == Field::cde ? WideVector(hidden.size()) : affine(weight_in, bias, x);
+    const WideVector u = kind == "cde" ? WideVector(hidden.size()) : affine(weight_in, bias, x);
     for (std::size_t i = 0; i < hidden.size(); ++i)
       if (std::fabs(hidden[i] + u[i]) < 1e-3L) return true;
     return false;
@@ -52,22 +59,22 @@ struct FieldWeights {
   WideVector gru_slope(const WideVector& h, const WideVector& x) const {
     const std::int64_t H = states;
     WideVector shown = h, out(H);
-    if (kind == Field::gru_anti)
+    if (kind == "gru-anti")
       for (Wide& unit : shown) unit = -unit;
     const WideVector u = affine(weight_in, bias, x), v = affine(weight_hh, bias_hh, shown);
     for (std::int64_t i = 0; i < H; ++i) {
       const Wide r = sigmoid(u[i] + v[i]), z = sigmoid(u[H + i] + v[H + i]);
       const Wide n = std::tanh(u[2 * H + i] + r * v[2 * H + i]);
       out[i] = (1 - z) * n;
-      if (kind == Field::gru_none) out[i] += z * h[i];
-      if (kind == Field::gru_sync) out[i] += z * h[i] - h[i];
-      if (kind == Field::gru_anti) out[i] -= z * h[i];
+      if (kind == "gru-none") out[i] += z * h[i];
+      if (kind == "gru-sync") out[i] += z * h[i] - h[i];
+      if (kind == "gru-anti") out[i] -= z * h[i];
     }
     return out;
   }
 
   WideVector mlp_slope(const WideVector& h, const WideVector& x) const {
-    const bool bounded = kind == Field::mlp_tanh;
+    const bool bounded = kind == "mlp-tanh";
     const WideVector u = affine(weight_in, bias, x);
     WideVector hidden = affine(weight_hh, bias_hh, h);
     for (std::size_t i = 0; i < hidden.size(); ++i) {
@@ -132,8 +139,8 @@ struct WideSignal {
   }
 
   // What a field reads on a stretch where the signal is held, or not, including both its ends.
-  WideVector read(Field kind, Wide t, std::int64_t knot, bool held) const {
-    if (kind != Field::cde) return at(t, knot);
+  WideVector read(const std::string& kind, Wide t, std::int64_t knot, bool held) const {
+    if (kind != "cde") return at(t, knot);
     return held ? WideVector(channels) : slope_at(t, knot);
   }
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace denots::check {
 
 template <class Real>
 struct Case {
-  Field field = Field::gru_none;
+  std::string field = "gru-none";
   Method method{};
   double rtol = 1e-3, atol = 1e-6;
   std::int64_t max_steps = 1000, series = 1, channels = 1, states = 1, queries = 1, bias_rows = 1;
@@ -23,7 +24,7 @@ struct Case {
   std::vector<double> times, start, query_times;
   std::vector<Real> values, slopes, h0, weight_hh, bias_hh, weight_in, bias, weight_out, bias_out;
 
-  Rows rows_of_field() const { return Rows(field, states, channels); }
+  Rows rows_of_field() const { return rows_of(field, states, channels); }
 
   // All weights in the sizes that the field has.
   void size_weights() {
@@ -34,7 +35,7 @@ struct Case {
   }
 
   Problem<Real> view() const {
-    return {field,
+    return {field.c_str(),
             method,
             rtol,
             atol,
@@ -99,7 +100,7 @@ struct Found {
 
 template <class Real>
 Found<Real> solved(const Case<Real>& c, bool record, int threads,
-                   std::size_t tape_budget = std::size_t{1} << 26) {
+                   std::size_t tape_budget = std::size_t{1} << 26, Target target = choose_target().target) {
   const auto n = static_cast<std::size_t>(c.series);
   Found<Real> found;
   found.states.assign(static_cast<std::size_t>(c.series * c.queries * c.states),
@@ -112,7 +113,7 @@ Found<Real> solved(const Case<Real>& c, bool record, int threads,
   solve<Real>(c.view(),
               {found.states.data(), found.status.data(), found.evaluations.data(), found.accepted.data(),
                found.rejected.data(), found.reached.data()},
-              found.tape.get(), threads);
+              found.tape.get(), threads, target);
   return found;
 }
 

@@ -1,6 +1,7 @@
 // Trajectories and gradients against closed forms and a fine fixed-step method in long double.
 #include <limits>
 #include <stdexcept>
+#include <string>
 
 #include "methods.h"
 #include "oracle.h"
@@ -17,7 +18,7 @@ void narrow(const WideVector& from, std::vector<Real>& to) {
 // With all weights zero both gates are one half and the candidate is zero.
 template <class Real>
 void test_closed_form(const Method& method) {
-  for (const Field field : {Field::gru_none, Field::gru_sync, Field::gru_anti}) {
+  for (const char* field : {"gru-none", "gru-sync", "gru-anti"}) {
     Case<Real> c;
     c.field = field, c.method = method, c.rtol = c.atol = 1e-6;
     c.series = 5, c.states = 9, c.queries = 3;
@@ -31,7 +32,7 @@ void test_closed_form(const Method& method) {
     }
     c.offsets.push_back(c.series);
     const Found<Real> found = solved(c, false, 2);
-    const Wide rate = field == Field::gru_none ? 0.5L : -0.5L;
+    const Wide rate = c.field == "gru-none" ? 0.5L : -0.5L;
     for (std::int64_t i = 0; i < c.series; ++i)
       for (std::int64_t k = 0; k < c.queries; ++k)
         for (std::int64_t row = 0; row < c.states; ++row) {
@@ -52,8 +53,9 @@ struct Judged {
   WideVector h0;
   std::vector<Real> cotangent;
 
-  Judged(Field field, const Method& method, double tolerance) : weights(field, 3, 2) {
-    Random random(static_cast<std::uint64_t>(field) + 7);
+  Judged(const std::string& field, const Method& method, double tolerance, std::uint64_t seed = 7)
+      : weights(field, rows_of(field, 3, 2), 3, 2) {
+    Random random(seed);
     const auto draw = [&](WideVector& wide, std::vector<Real>& to, std::size_t size, double reach) {
       to.resize(size);
       random.fill(to, reach);
@@ -72,7 +74,7 @@ struct Judged {
     draw(weights.bias, c.bias, weights.bias.size(), 0.5);
     draw(weights.weight_out, c.weight_out, weights.weight_out.size(), 0.9);
     draw(weights.bias_out, c.bias_out, weights.bias_out.size(), 0.5);
-    if (field == Field::mlp_relu || field == Field::cde)  // no ReLU opens or closes on the way
+    if (weights.has_kinks())  // no ReLU opens or closes on the way
       for (int i = 0; i < 3; ++i)
         weights.bias_hh[i] = c.bias_hh[i] = static_cast<Real>((i == 1 ? -6 : 6) + c.bias_hh[i]);
     draw(h0, c.h0, 3, 1.0);
@@ -124,11 +126,12 @@ struct Judged {
 
 template <class Real>
 void test_judged(const Method& method, double tolerance, Wide smooth_states, Wide smooth_gradients) {
-  for (int kind = 0; kind < fields; ++kind) {
+  std::uint64_t seed = 7;
+  for (const std::string& field : field_names()) {
     // The slope of the signal jumps at its knots, and the ReLU field makes large steps over them.
-    const Wide wider = static_cast<Field>(kind) >= Field::mlp_relu ? 1e3L : 1;
+    const Judged<Real> judged(field, method, tolerance, seed++);
+    const Wide wider = judged.weights.has_kinks() ? 1e3L : 1;
     const Wide states_within = wider * smooth_states, gradients_within = wider * smooth_gradients;
-    const Judged<Real> judged(static_cast<Field>(kind), method, tolerance);
     const Found<Real> found = solved(judged.c, true, 1);
     expect(found.status[0] == 0, "the series is solved, status %lld", (long long)found.status[0]);
     const std::vector<WideVector> wanted = judged.answers(judged.weights, judged.signal, judged.h0, 64);
@@ -159,16 +162,75 @@ void test_judged(const Method& method, double tolerance, Wide smooth_states, Wid
   }
 }
 
-void test_unknown_target() {
-  setenv("DENOTS_TARGET", "abacus", 1);
-  bool refused = false;
+template <class Work>
+std::string refusal(Work work) {
   try {
-    choose_target();
-  } catch (const std::invalid_argument&) {
-    refused = true;
+    work();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
   }
+  return "";
+}
+
+void test_unknown_names() {
+  setenv("DENOTS_TARGET", "abacus", 1);
+  expect(!refusal([] { choose_target(); }).empty(), "an unknown target is refused");
   unsetenv("DENOTS_TARGET");
-  expect(refused, "an unknown target is refused");
+  expect(!refusal([] { rows_of("abacus", 1, 1); }).empty(), "an unknown field is refused");
+}
+
+// A tape is read by the target that wrote it, whatever the environment says by then.
+void test_the_target_stays_with_the_tape(const Method& method) {
+  for (const std::string& field : field_names()) {
+    Judged<float> judged(field, method, 1e-3);
+    Case<float>& c = judged.c;
+    c.states = 40, c.queries = 1, c.positions = {0}, c.query_times = {2.0};
+    c.size_weights();
+    Random random(3);
+    c.h0.resize(40);
+    for (auto* weights : {&c.weight_hh, &c.bias_hh, &c.weight_in, &c.bias, &c.weight_out, &c.bias_out, &c.h0})
+      random.fill(*weights, 0.2);
+    const std::vector<float> cotangent(40, 1.0f);
+    for (const Target target : widest_first) {
+      if (!supported(target)) continue;
+      const Found<float> found = solved(c, true, 1, std::size_t{1} << 26, target);
+      expect(found.tape->target() == target, "a tape knows its target");
+      const Pulled<float> wanted = pulled(c, found, cotangent, 1);
+      on_each_target([&](Target) {
+        expect(pulled(c, found, cotangent, 1).weight_hh == wanted.weight_hh, "its gradient is the same");
+      });
+    }
+  }
+}
+
+void test_shared_knots_are_refused(const Method& method) {
+  Judged<double> judged("gru-anti", method, 1e-3);
+  Case<double>& c = judged.c;
+  Case<double> two = c;
+  two.series = 2, two.start = {-0.2, -0.2};
+  for (auto* twice : {&two.query_times, &two.h0}) twice->insert(twice->end(), twice->begin(), twice->end());
+  two.positions.insert(two.positions.end(), c.positions.begin(), c.positions.end());
+  two.offsets = {0, 5, 10};  // sizes only: both series own the first five knots below
+  const std::int64_t begins[] = {0, 0}, ends[] = {5, 5};
+  Problem<double> shared = two.view();
+  shared.begins = begins, shared.ends = ends;
+  std::vector<double> states(30), reached(2), gradient(2000), cotangent(30, 1.0);
+  std::vector<std::int64_t> status(2), evaluations(2), accepted(2), rejected(2);
+  Tape tape(2, 3 * sizeof(double), 1 << 20);
+  solve<double>(
+      shared,
+      {states.data(), status.data(), evaluations.data(), accepted.data(), rejected.data(), reached.data()},
+      &tape, 1, Target::baseline);
+  double* const to = gradient.data();
+  const auto pull = [&](double* knots) {
+    pull_back<double>(shared, tape,
+                      {cotangent.data(), status.data(), accepted.data(), to, to + 100, to + 200, to + 300,
+                       to + 400, to + 500, to + 600, knots, knots},
+                      2);
+  };
+  expect(refusal([&] { pull(nullptr); }).empty(),
+         "series may share knots where nobody asks for their gradient");
+  expect(refusal([&] { pull(to + 1000); }).find("series 0 and 1 share knots") == 0, "else they are refused");
 }
 
 }  // namespace
@@ -186,6 +248,8 @@ int main() {
     test_judged<double>(fifth.view(), 1e-11, 1e-8L, 1e-6L);
     test_judged<float>(third.view(), 1e-5, 1e-4L, 1e-3L);
   });
-  test_unknown_target();
+  test_unknown_names();
+  test_the_target_stays_with_the_tape(fifth.view());
+  test_shared_knots_are_refused(third.view());
   return verdict("solve_test");
 }

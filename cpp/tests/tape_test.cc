@@ -12,7 +12,7 @@ void test_chunks(std::int64_t states, int count, std::int64_t kept, int rich) {
     return static_cast<std::size_t>(numbers * TapeChunk::capacity) * sizeof(double);
   };
   Tape tape(3, static_cast<std::size_t>(states) * sizeof(double), bytes(kept) * rich + (kept > 0 ? 1 : 0));
-  const TapeWriter writer = tape.writer(kept, sizeof(double));
+  const TapeWriter writer = tape.writer(Target::avx2, kept, sizeof(double));
   expect(writer.keeps == (rich > 0), "stages are kept where there is room");
   TapeChunk* last = nullptr;
   for (int k = 0; k < count; ++k) {

@@ -1,7 +1,7 @@
 from denots.shapes import FloatArray, IntArray
 
 def fit_splines(
-    kind: int,
+    kind: str,
     offsets: IntArray,
     times: FloatArray,
     observed: FloatArray,
@@ -10,8 +10,11 @@ def fit_splines(
     slope_after: FloatArray,
     threads: int,
 ) -> None: ...
-def target() -> str: ...
-def supported(target: int) -> bool: ...
+def fields() -> list[str]: ...
+def target() -> tuple[str, str]: ...
+def supported() -> list[str]: ...
+def disagreement(target: str, allowed: float) -> str: ...
+def set_fault(target: str, fault: str) -> None: ...
 
 class Method:
     def __init__(
@@ -26,7 +29,7 @@ class _Problem:
     def __init__(
         self,
         *,
-        field: int,
+        field: str,
         method: Method,
         rtol: float,
         atol: float,

@@ -80,5 +80,9 @@ class UnusualSeries(UserWarning):
     """Some series are unlike everything that the model was trained on; their answers may mean nothing."""
 
 
+class SlowWarning(UserWarning):
+    """Work that the fused kernels, or the fastest of them, could not do; the message says why."""
+
+
 class SolverWarning(UserWarning):
     """Some series could not be integrated; their predictions are NaN."""

@@ -1,6 +1,8 @@
 """The native extension, behind ordinary functions of arrays and tensors."""
 
+import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -8,15 +10,13 @@ import torch
 from torch import Tensor
 
 from denots import _native
-from denots.errors import NativeUnavailable
+from denots.errors import NativeUnavailable, SlowWarning
 from denots.shapes import FloatArray, IntArray
 
 # Bytes for the stages of a recorded solve; what does not fit is computed again for the gradient,
 # with the same result to the last bit.
 TAPE_BUDGET = 128 * 2**20
 
-_SPLINES = {"natural_cubic": 0, "causal_hermite": 1, "linear": 2}
-_TARGETS = ("baseline", "avx2", "avx512")
 _PROBLEMS = {torch.float32: _native.Problem32, torch.float64: _native.Problem64}
 
 
@@ -29,7 +29,7 @@ def fit_splines(
     """Value, slope before and slope after each time stamp, each [N, C]; NaN in `observed` is a hole."""
     value, before, after = (np.empty_like(observed, order="C") for _ in range(3))
     _native.fit_splines(
-        kind=_SPLINES[kind],
+        kind=kind,
         offsets=np.ascontiguousarray(offsets),
         times=np.ascontiguousarray(times),
         observed=np.ascontiguousarray(observed),
@@ -42,16 +42,33 @@ def fit_splines(
 
 
 def target() -> str:
-    """The CPU target that the solver runs on; the environment variable DENOTS_TARGET forces one."""
+    """The CPU target that the solver runs on; the environment variable DENOTS_TARGET forces one.
+
+    Before its first use in a process a target solves a few small problems beside the plain one; one that
+    does not agree with it is passed over with a warning, or refused where it was forced.
+    """
     try:
-        return _native.target()
+        chosen, passed_over = _native.target()
     except ValueError as error:
         raise NativeUnavailable(str(error)) from None
+    if passed_over:
+        _warn_of(f"{passed_over}Using {chosen} instead; please report this with the model of your processor.")
+    return chosen
+
+
+@cache
+def _warn_of(message: str) -> None:
+    warnings.warn(message, SlowWarning, stacklevel=3)
 
 
 def targets() -> list[str]:
     """All CPU targets that can run here, the plainest first."""
-    return [name for i, name in enumerate(_TARGETS) if _native.supported(i)]
+    return _native.supported()[::-1]
+
+
+def fields() -> list[str]:
+    """The names of all fields that have a fused kernel, for `VectorField.kernel`."""
+    return _native.fields()
 
 
 def method(order: int, tables: Mapping[str, FloatArray]) -> _native.Method:

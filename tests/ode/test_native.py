@@ -17,7 +17,8 @@ from native_cases import (
     solve_with_gradients,
 )
 
-from denots.errors import NativeUnavailable
+from denots import kernels
+from denots.errors import NativeUnavailable, SlowWarning
 from denots.fields import AffineInputField, AntiFeedbackGRU
 from denots.ode import InputMap, solve
 from denots.paths import PATHS, Path
@@ -176,16 +177,35 @@ def test_a_field_without_a_kernel_falls_back_only_if_it_may(backend: str) -> Non
     path = smooth_path(1, torch.float32)
     arguments = (Mine(3, 4), path, torch.zeros(1, 4))
     if backend == "auto":
-        assert solve(*arguments, rtol=1e-3, atol=1e-3).backend == "reference"
+        with pytest.warns(SlowWarning, match="Mine has no kernel"):
+            found = solve(*arguments, rtol=1e-3, atol=1e-3)
+        assert (found.backend, found.fallback) == ("reference", "Mine has no kernel")
+        again = solve(*arguments, rtol=1e-3, atol=1e-3)  # warnings are errors in tests: it came once
+        assert again.fallback == "Mine has no kernel"
+        asked = solve(*arguments, rtol=1e-3, atol=1e-3, backend="reference")
+        assert asked.fallback is None
     else:
         with pytest.raises(NativeUnavailable, match="Mine has no kernel"):
             solve(*arguments, rtol=1e-3, atol=1e-3, backend="native")
 
 
+def test_a_subclass_inherits_weights_but_no_kernel() -> None:
+    class Mine(AntiFeedbackGRU):
+        """Computes the same, which nobody can know."""
+
+    assert AntiFeedbackGRU(3, 4).kernel().name == "gru-anti"
+    assert Mine(3, 4).kernel() is None
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_kernel_that_a_field_names_exists(name: str) -> None:
+    assert EVERY[name](3, 4).kernel().name in kernels.fields()
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda p, f, h: (p, f.double(), h), "weight_ih is torch.float64 and h0 is torch.float32"),
+        (lambda p, f, h: (p, f.double(), h), "weight_hh is torch.float64 and h0 is torch.float32"),
         (lambda p, f, h: (p, AntiFeedbackGRU(3, 513), torch.zeros(1, 513)), "up to 512 states"),
         (lambda p, f, h: (p, f, h.bfloat16()), "bfloat16"),
     ],
@@ -221,8 +241,6 @@ def test_a_method_without_a_kernel_is_refused() -> None:
 
 @pytest.mark.parametrize("wanted", ["sse9", "avx512"])
 def test_a_target_that_cannot_run_is_named_with_those_that_can(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from denots import kernels
-
     if wanted in kernels.targets():
         pytest.skip("this CPU can run it")
     monkeypatch.setenv("DENOTS_TARGET", wanted)

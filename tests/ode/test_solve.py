@@ -17,7 +17,8 @@ from denots.paths import PATHS, NaturalCubic
 
 from oracles import gappy_series, scipy_states
 
-pytestmark = pytest.mark.usefixtures("double")
+# Fields without a kernel run here on every backend, on purpose.
+pytestmark = [pytest.mark.usefixtures("double"), pytest.mark.filterwarnings("ignore::denots.errors.SlowWarning")]
 TIGHT = {"rtol": 1e-10, "atol": 1e-10, "max_steps": 100_000}
 LOOSE = {"rtol": 1e-3, "atol": 1e-3}
 

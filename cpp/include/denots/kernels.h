@@ -21,6 +21,7 @@ struct Queue {
 template <class Real>
 struct Kernels {
   std::int64_t lanes;
+  Rows (*rows)(std::int64_t states, std::int64_t channels);
   std::size_t (*packed_size)(const Problem<Real>& problem);
   void (*pack)(const Problem<Real>& problem, void* packed);
   std::int64_t (*kept_size)(
@@ -39,17 +40,30 @@ struct Kernels {
   void (*add_drive)(const Problem<Real>& problem, const Real* drive, const Gradient<Real>& gradient);
 };
 
+template <class Real>
+struct FieldEntry {
+  const char* name;
+  Kernels<Real> kernels;
+};
+
+// All fields that have kernels; the same for every target.
+template <class Real>
+struct FieldTable {
+  const FieldEntry<Real>* entries;
+  std::size_t count;
+};
+
 namespace baseline {
-Kernels<float> kernels(Field field, float);
-Kernels<double> kernels(Field field, double);
+FieldTable<float> fields(float);
+FieldTable<double> fields(double);
 }  // namespace baseline
 namespace avx2 {
-Kernels<float> kernels(Field field, float);
-Kernels<double> kernels(Field field, double);
+FieldTable<float> fields(float);
+FieldTable<double> fields(double);
 }  // namespace avx2
 namespace avx512 {
-Kernels<float> kernels(Field field, float);
-Kernels<double> kernels(Field field, double);
+FieldTable<float> fields(float);
+FieldTable<double> fields(double);
 }  // namespace avx512
 
 }  // namespace denots

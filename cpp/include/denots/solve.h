@@ -3,26 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "denots/cpu.h"
 #include "denots/tape.h"
 
 namespace denots {
 
-enum class Field : int { gru_none = 0, gru_sync = 1, gru_anti = 2, mlp_tanh = 3, mlp_relu = 4, cde = 5 };
-constexpr int fields = 6;
-
 // Rows of the input matrix, of the state's own matrix, and of the outer layer where there is one.
 struct Rows {
   std::int64_t drive, hidden, outer;
-
-  Rows(Field field, std::int64_t states, std::int64_t channels)
-      : drive(field == Field::cde        ? 0
-              : field >= Field::mlp_tanh ? states
-                                         : 3 * states),
-        hidden(field >= Field::mlp_tanh ? states : 3 * states),
-        outer(field == Field::cde        ? states * channels
-              : field >= Field::mlp_tanh ? states
-                                         : 0) {}
 };
 
 enum class Status : std::int64_t { ok = 0, max_steps = 1, step_underflow = 2, not_finite = 3 };
@@ -44,7 +35,7 @@ struct Method {
 // series ascend; the answer to query k goes to row positions[i, k] of its states.
 template <class Real>
 struct Problem {
-  Field field;
+  const char* field;  // the name of its kernel
   Method method;
   double rtol, atol;
   std::int64_t max_steps;
@@ -80,10 +71,16 @@ struct Gradient {
   Real *values, *slopes;  // shaped as in Problem; null where nobody asks for them
 };
 
-// Both throw std::bad_alloc, and std::invalid_argument when DENOTS_TARGET names a CPU target
-// that is unknown or not supported here. A null tape records nothing.
+// The names of all fields that have a kernel, and the rows of one of them.
+std::vector<std::string> field_names();
+Rows rows_of(const std::string& field, std::int64_t states, std::int64_t channels);
+
+// All throw std::invalid_argument for what cannot be done: a field without a kernel, a target that cannot
+// run here, gradients of knots that several series share. These two also throw std::bad_alloc. A null tape
+// records nothing; a gradient is pulled back on the target that recorded its tape.
 template <class Real>
-void solve(const Problem<Real>& problem, const Trajectory<Real>& found, Tape* tape, int threads);
+void solve(const Problem<Real>& problem, const Trajectory<Real>& found, Tape* tape, int threads,
+           Target target);
 
 template <class Real>
 void pull_back(const Problem<Real>& problem, const Tape& tape, const Gradient<Real>& gradient, int threads);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "denots/cpu.h"
+
 namespace denots {
 
 // A few consecutive steps of one series; rows of stages and of states follow the struct in memory.
@@ -45,9 +47,10 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // For steps whose stages are `kept` numbers of `number_bytes` each.
-  TapeWriter writer(std::int64_t kept, std::size_t number_bytes);
+  // For steps that `target` takes and whose stages are `kept` numbers of `number_bytes` each.
+  TapeWriter writer(Target target, std::int64_t kept, std::size_t number_bytes);
   TapeChunk* const* last() const;
+  Target target() const;
   std::int64_t series() const;
   std::size_t bytes() const;
 

@@ -39,8 +39,7 @@ def _native() -> str:
         kernels = import_module("denots.kernels")
     except ImportError as error:
         return f"not loaded: {error}"
-    native = import_module("denots.ode.native")
-    fields = ", ".join(kind.__name__ for kind in native.FIELDS)
+    fields = ", ".join(kernels.fields())
     able = ", ".join(kernels.targets())
     return f"{kernels.target()} (this processor can run {able}; DENOTS_TARGET forces one); fused solver for {fields}"
 

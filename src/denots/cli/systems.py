@@ -86,10 +86,9 @@ def _size(model: "Model | None", theirs: int | None) -> str:
 def _solver(model: "Model | None") -> str:
     """Whether the vector fields of a model have fused kernels."""
     from denots.fields import VectorField
-    from denots.ode.native import FIELDS
 
-    fields = [] if model is None else [type(part) for part in model.modules() if isinstance(part, VectorField)]
-    return "none" if not fields else "native" if all(field in FIELDS for field in fields) else "reference"
+    fields = [] if model is None else [part for part in model.modules() if isinstance(part, VectorField)]
+    return "none" if not fields else "native" if all(field.kernel() for field in fields) else "reference"
 
 
 def _reads_time(model: "Model | None") -> str:

@@ -1,7 +1,7 @@
 """From signal and state to a slope."""
 
 from denots.fields.cde import ControlledField
-from denots.fields.field import AffineInputField, VectorField
+from denots.fields.field import AffineInputField, Kernel, VectorField
 from denots.fields.gru import AntiFeedbackGRU, NoFeedbackGRU, SyncFeedbackGRU
 from denots.fields.mlp import ReLUField, TanhField
 from denots.registry import Registry
@@ -22,6 +22,7 @@ __all__ = [
     "AffineInputField",
     "AntiFeedbackGRU",
     "ControlledField",
+    "Kernel",
     "NoFeedbackGRU",
     "ReLUField",
     "SyncFeedbackGRU",

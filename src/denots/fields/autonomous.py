@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import linear
 
+from denots.fields.field import Kernel
 from denots.fields.mlp import ReLUField
 
 
@@ -24,3 +25,6 @@ class AutonomousField(ReLUField):
 
     def slope(self, u: Float[Tensor, "... G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
         return linear(torch.relu(linear(h, self.weight_hh, self.bias_hh)), self.weight_out, self.bias_out)
+
+    def kernel(self) -> Kernel:
+        return ReLUField.kernel(self)

@@ -5,7 +5,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from denots.fields.field import VectorField
+from denots.fields.field import Kernel, VectorField
 
 
 class ControlledField(VectorField):
@@ -34,3 +34,6 @@ class ControlledField(VectorField):
         hidden = torch.relu(linear(h, self.weight_hh, self.bias_hh))
         matrix = torch.tanh(linear(hidden, self.weight_out, self.bias_out))
         return (matrix.view(-1, self.state_size, self.input_size) @ x[:, :, None]).squeeze(2)
+
+    def kernel(self) -> Kernel:
+        return Kernel("cde", self.weight_hh, self.bias_hh, weight_out=self.weight_out, bias_out=self.bias_out)

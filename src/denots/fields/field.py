@@ -2,7 +2,8 @@
 
 import abc
 import math
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float, Float64
@@ -10,16 +11,43 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """The fused kernel of a field: its name (`kernels.fields` lists them) and the weights that it takes.
+
+    Where the field has no input map, or no outer layer, those weights are None.
+    """
+
+    name: str
+    weight_hh: Tensor
+    bias_hh: Tensor
+    weight_ih: Tensor | None = None
+    bias_ih: Tensor | None = None
+    weight_out: Tensor | None = None
+    bias_out: Tensor | None = None
+
+
 class VectorField(nn.Module, abc.ABC):
     """dh/dt from the time, the signal and the state of each series.
 
-    A field is pure: it neither counts its calls nor remembers a path. To add one, write
-    `forward` and put one line into `FIELDS`; it runs on the reference backend at once.
+    A field is pure: it neither counts its calls nor remembers a path. To add one, set `input_size` and
+    `state_size` and write `forward`: `solve` takes it at once, with the reference loop. One that reads the
+    signal through an affine map alone is an `AffineInputField`, and can be listed in `FIELDS`.
     """
 
     reads: ClassVar[Literal["value", "derivative"]] = "value"
     input_size: int
     state_size: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A kernel is not inherited: what a subclass computes may be something else."""
+        super().__init_subclass__(**options)
+        if "kernel" not in vars(cls):
+            cls.kernel = VectorField.kernel  # type: ignore[method-assign]
+
+    def kernel(self) -> Kernel | None:
+        """The fused kernel that computes exactly this field, or None where there is none."""
+        return None
 
     def _add_linear(self, suffix: str, rows: int, columns: int) -> None:
         """Parameters `weight_suffix` and `bias_suffix`, initialised as in `torch.nn.Linear`."""

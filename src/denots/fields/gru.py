@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from denots.fields.field import AffineInputField
+from denots.fields.field import AffineInputField, Kernel
 
 
 class GRUField(AffineInputField):
@@ -36,6 +36,9 @@ class GRUField(AffineInputField):
         n = torch.tanh(u_n + torch.sigmoid(u_r + v_r) * v_n)
         return z, n
 
+    def _kernel(self, name: str) -> Kernel:
+        return Kernel(name, self.weight_hh, self.bias_hh, self.weight_ih, self.bias_ih)
+
 
 class NoFeedbackGRU(GRUField):
     """`dh/dt = GRU(x, h) = (1 - z) n + z h`.
@@ -46,6 +49,9 @@ class NoFeedbackGRU(GRUField):
     def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
         z, n = self.gates(u, h)
         return n + z * (h - n)
+
+    def kernel(self) -> Kernel:
+        return self._kernel("gru-none")
 
 
 class SyncFeedbackGRU(GRUField):
@@ -59,6 +65,9 @@ class SyncFeedbackGRU(GRUField):
         z, n = self.gates(u, h)
         return (1 - z) * (n - h)
 
+    def kernel(self) -> Kernel:
+        return self._kernel("gru-sync")
+
 
 class AntiFeedbackGRU(GRUField):
     """`dh/dt = GRU(x, -h) = (1 - z) n - z h`, the field of DeNOTS.
@@ -70,3 +79,6 @@ class AntiFeedbackGRU(GRUField):
     def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
         z, n = self.gates(u, -h)
         return n - z * (n + h)
+
+    def kernel(self) -> Kernel:
+        return self._kernel("gru-anti")

@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from denots.fields.field import AffineInputField
+from denots.fields.field import AffineInputField, Kernel
 
 
 class _MLPField(AffineInputField):
@@ -28,6 +28,9 @@ class _MLPField(AffineInputField):
     def _out(self, hidden: Tensor) -> Tensor:
         return linear(hidden, self.weight_out, self.bias_out)
 
+    def _kernel(self, name: str) -> Kernel:
+        return Kernel(name, self.weight_hh, self.bias_hh, self.weight_ih, self.bias_ih, self.weight_out, self.bias_out)
+
 
 class TanhField(_MLPField):
     """`dh/dt = tanh(W tanh(u + V h + c) + b)`: bounded slope, state free to grow linearly."""
@@ -35,9 +38,15 @@ class TanhField(_MLPField):
     def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
         return torch.tanh(self._out(torch.tanh(self._hidden(u, h))))
 
+    def kernel(self) -> Kernel:
+        return self._kernel("mlp-tanh")
+
 
 class ReLUField(_MLPField):
     """`dh/dt = W relu(u + V h + c) + b`: nothing bounds it, and at large depth it can blow up."""
 
     def slope(self, u: Float[Tensor, "B G"], h: Float[Tensor, "B H"]) -> Float[Tensor, "B H"]:
         return self._out(torch.relu(self._hidden(u, h)))
+
+    def kernel(self) -> Kernel:
+        return self._kernel("mlp-relu")

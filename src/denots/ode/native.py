@@ -13,25 +13,12 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from denots import kernels
-from denots.fields.autonomous import AutonomousField
-from denots.fields.cde import ControlledField
-from denots.fields.field import VectorField
-from denots.fields.gru import AntiFeedbackGRU, NoFeedbackGRU, SyncFeedbackGRU
-from denots.fields.mlp import ReLUField, TanhField
+from denots.fields.field import Kernel, VectorField
 from denots.ode.input_map import InputMap
 from denots.ode.runge_kutta import METHODS
 from denots.ode.solution import Solution
 from denots.paths.path import Path
 
-FIELDS: dict[type[VectorField], int] = {
-    NoFeedbackGRU: 0,
-    SyncFeedbackGRU: 1,
-    AntiFeedbackGRU: 2,
-    TanhField: 3,
-    ReLUField: 4,
-    AutonomousField: 4,
-    ControlledField: 5,
-}
 MAX_STATES = 512
 _DTYPES = (torch.float32, torch.float64)
 # What has a gradient, in the order of the arguments; the last two belong to the path.
@@ -43,14 +30,15 @@ def unsupported(
 ) -> str | None:
     """Why the fused kernels cannot do this work, or None when they can."""
     table = METHODS[method]
-    if type(field) not in FIELDS:
+    kernel = field.kernel()
+    if kernel is None:
         return f"{type(field).__name__} has no kernel"
     if table.error is None or not table.reuses_last:
         return f"method {method!r} has no kernel"
     if field.state_size > MAX_STATES:
         return f"kernels hold up to {MAX_STATES} states, the field has {field.state_size}"
     dtype = h0.dtype
-    tensors = {"h0": h0, "the path": path.values, **dict(field.named_parameters(recurse=False))}
+    tensors = {"h0": h0, "the path": path.values, **_own_weights(kernel)}
     if input_map is not None:
         tensors.update({"the input map": input_map.weight, "the bias of the input map": input_map.bias})
     for name, tensor in tensors.items():
@@ -127,22 +115,25 @@ class _FusedSolve(torch.autograd.Function):
         return None, None, *(found.get(name) for name in _WEIGHTS)
 
 
-def _weights(field: VectorField, path: Path, input_map: InputMap | None) -> tuple[Tensor, ...]:
+def _own_weights(kernel: Kernel) -> dict[str, Tensor]:
+    return {name: weight for name, weight in vars(kernel).items() if isinstance(weight, Tensor)}
+
+
+def _weights(kernel: Kernel, path: Path, input_map: InputMap | None) -> tuple[Tensor, ...]:
     """State, input and output maps as kernels take them; empty where the field has none."""
-    own: Any = field
-    none = path.values.new_empty(0)
-    if isinstance(field, ControlledField):
-        weight_in, bias = none.view(0, path.values.shape[1]), none
-    elif input_map is None:
-        weight_in, bias = own.weight_ih, own.bias_ih
-    else:
-        weight_in, bias = input_map.weight, input_map.bias
-    weight_out = getattr(own, "weight_out", none.view(0, field.state_size))
-    return own.weight_hh, own.bias_hh, weight_in, bias, weight_out, getattr(own, "bias_out", none)
+    none, states = path.values.new_empty(0), kernel.weight_hh.shape[1]
+    given = (kernel.weight_ih, kernel.bias_ih) if input_map is None else (input_map.weight, input_map.bias)
+    empty = (none.view(0, path.values.shape[1]), none, none.view(0, states), none)
+    others = (*given, kernel.weight_out, kernel.bias_out)
+    return (
+        kernel.weight_hh,
+        kernel.bias_hh,
+        *(absent if weight is None else weight for weight, absent in zip(others, empty, strict=True)),
+    )
 
 
 def solve_native(
-    field: VectorField,
+    kernel: Kernel,
     path: Path,
     h0: Tensor,
     *,
@@ -153,15 +144,15 @@ def solve_native(
     max_steps: int,
     input_map: InputMap | None,
 ) -> Solution:
-    """Solve with the fused kernels; only where `unsupported` has nothing to say."""
+    """Solve with the fused kernel of a field; only where `unsupported` has nothing to say."""
     if path.values.requires_grad or path.slopes.requires_grad:
         path = path.packed()  # a series that stands twice in a batch must not share the gradient of its knots
-    weights = (*_weights(field, path, input_map), h0, path.values, path.slopes)
+    weights = (*_weights(kernel, path, input_map), h0, path.values, path.slopes)
     positions = torch.zeros(queries.shape, dtype=torch.int64)
     if queries.shape[1] > 1:
         queries, positions = queries.sort(dim=1, stable=True)
     fixed = {
-        "field": FIELDS[type(field)],
+        "field": kernel.name,
         "method": _method(method),
         "rtol": rtol,
         "atol": atol,

@@ -36,6 +36,7 @@ class Solution:
     rejected: Int[Tensor, " n"]
     reached: Float64[Tensor, " n"]  # time up to which the state is known
     backend: Literal["native", "reference"]
+    fallback: str | None = None  # why the reference ran although nobody asked for it
 
     @property
     def ok(self) -> Tensor:

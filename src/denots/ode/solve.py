@@ -1,12 +1,14 @@
 """The one entry point: check, pick a backend, return a Solution."""
 
+import warnings
+from dataclasses import replace
 from typing import Literal
 
 import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from denots.errors import InvalidOption, NativeUnavailable
+from denots.errors import InvalidOption, NativeUnavailable, SlowWarning
 from denots.fields.field import AffineInputField, VectorField
 from denots.ode.input_map import InputMap
 from denots.ode.native import solve_native, unsupported
@@ -17,6 +19,8 @@ from denots.paths.path import Path
 from denots.registry import lookup
 
 Backend = Literal["auto", "native", "reference"]
+
+_warned: set[tuple[type[VectorField], str]] = set()
 
 
 def solve(
@@ -41,9 +45,10 @@ def solve(
         method: dopri5, tsit5 or bosh3 (adaptive), rk4 or euler (fixed steps of size `step`).
         max_steps: attempted steps after which a series is given up with status MAX_STEPS.
         input_map: replaces the field's own input map, for embeddings folded into it.
-        backend: "auto" takes the fused kernels where they apply and the reference elsewhere
-            (`Solution.backend` says which one ran); "native" raises NativeUnavailable with the
-            reason where they do not. Native gradients cannot be differentiated again.
+        backend: "auto" takes the fused kernels where they apply; elsewhere the reference, which is
+            many times slower, with a SlowWarning for each field and reason (`Solution.backend` and
+            `Solution.fallback` say so too). "native" raises NativeUnavailable with the reason instead,
+            and "reference" takes the plain loop. Native gradients cannot be differentiated again.
     """
     table = lookup(METHODS, method, "method")
     _check_options(table, method, rtol, atol, max_steps, step)
@@ -51,12 +56,13 @@ def solve(
     _check_shapes(field, path, h0, queries, input_map)
     if at is not None:
         _check_queries(path, queries)
+    kernel = None if backend == "reference" else field.kernel()
     reason = None if backend == "reference" else unsupported(field, path, h0, method, input_map)
     if backend == "native" and reason is not None:
         raise NativeUnavailable(f"the fused solver cannot do this: {reason}. Use backend='auto' or 'reference'.")
-    if backend != "reference" and reason is None:
+    if kernel is not None and reason is None:
         return solve_native(
-            field,
+            kernel,
             path,
             h0,
             queries=queries,
@@ -66,6 +72,8 @@ def solve(
             max_steps=max_steps,
             input_map=input_map,
         )
+    if reason is not None and table.error is not None:  # whoever names a method of fixed steps has chosen
+        _warn_once(field, reason)
     run = ReferenceRun(
         field=field,
         path=path,
@@ -78,7 +86,19 @@ def solve(
         fixed_step=step,
         input_map=input_map,
     )
-    return run.solve()
+    return replace(run.solve(), fallback=reason)
+
+
+def _warn_once(field: VectorField, reason: str) -> None:
+    key = (type(field), reason)
+    if key not in _warned:
+        warnings.warn(
+            f"solving with the reference loop, many times slower than the fused solver: {reason}. "
+            "Pass backend='reference' to solve without this warning.",
+            SlowWarning,
+            stacklevel=3,
+        )
+        _warned.add(key)
 
 
 def _check_options(table: Tableau, method: str, rtol: float, atol: float, max_steps: int, step: float | None) -> None:
