@@ -39,16 +39,16 @@ def bump_runs() -> list[RunRecord]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = Results(tmp_path_factory.mktemp("results"))
     for run in bump_runs():
-        results.add("bump", run)
+        results.runs.add(run, ["bump"])
     shares = [i / 20 for i in range(21)]
     for i, system in enumerate(SYSTEMS):
         norms = {"share": shares, "mean": [0.1 + (i + 1) * s for s in shares], "spread": [0.05] * 21}
-        results.add("trajectories", record(spec("pendulum", system, depth=20.0), 0.5, norms=norms))
+        results.runs.add(record(spec("pendulum", system, depth=20.0), 0.5, norms=norms), ["trajectories"])
     for depth in (1.0, 5.0, 20.0):
         for system in ("sync", "denots"):
-            run = spec("pendulum", system, depth=depth)
-            results.add("evaluations", record(run, 0.5 + depth / 100, evaluations=60 + 5 * depth))
-    results.add("bump", record(spec("bump", "tanh", protocol="fair"), 0.88))
+            run = spec("pendulum", system, seed=1, depth=depth)
+            results.runs.add(record(run, 0.5 + depth / 100, evaluations=60 + 5 * depth), ["evaluations"])
+    results.runs.add(record(spec("bump", "tanh", protocol="fair"), 0.88), ["bump"])
     results.add_findings("gaps", Findings({"lengths": [5, 8], "draws": 5, "seed": 0}, {}, 1.0, versions()))
     return results.folder
 
@@ -61,8 +61,8 @@ def page(folder: Path) -> str:
 def test_the_same_records_and_date_give_the_same_bytes(folder: Path, page: str) -> None:
     shuffled = folder.parent / "shuffled"
     shutil.copytree(folder, shuffled, dirs_exist_ok=True)
-    lines = (shuffled / "bump.jsonl").read_text().splitlines()
-    (shuffled / "bump.jsonl").write_text("\n".join(reversed(lines)) + "\n")
+    lines = (shuffled / "runs.jsonl").read_text().splitlines()
+    (shuffled / "runs.jsonl").write_text("\n".join(reversed(lines)) + "\n")
     again = build_page(Results(shuffled), DAY)
     assert again == page
     assert build_page(Results(folder), datetime.date(2026, 1, 3)).replace("2026-01-03", "2026-01-02") == page
@@ -152,7 +152,7 @@ def test_toy_runs_confirm_nothing(tmp_path: Path) -> None:
     results = Results(tmp_path)
     for name, (depth, tolerance) in SETTINGS.items():
         run = spec("bump", "tanh", profile="smoke", depth=depth, tolerance=tolerance)
-        results.add("bump", record(run, 0.9 if name == "depth 20" else 0.5))
+        results.runs.add(record(run, 0.9 if name == "depth 20" else 0.5), ["bump"])
     assert '<span class="verdict confirmed">' not in build_page(results, DAY)
     assert '<span class="verdict hint">' not in build_page(results, DAY)
 

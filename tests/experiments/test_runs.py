@@ -26,6 +26,17 @@ def test_every_planned_run_tells_its_profile(profile) -> None:
             assert profile_of(run) == profile, (experiment.name, run)
 
 
+def test_a_run_of_no_profile_is_an_error() -> None:
+    odd = spec("bump", "tanh")
+    for changed in (
+        replace(odd, dataset=replace(odd.dataset, size=77)),
+        replace(odd, train=replace(odd.train, max_epochs=13)),
+        replace(odd, train=replace(odd.train, patience=4)),
+    ):
+        with pytest.raises(InvalidOption, match="is of no profile"):
+            profile_of(changed)
+
+
 def test_what_cannot_run_here_is_left_out_with_a_reason() -> None:
     plan = Plan(Request("smoke"))
     plan.add("no-such-set", "denots", [0])
@@ -66,7 +77,7 @@ def test_of_each_system_only_the_largest_profile_counts() -> None:
     ("protocol", "profile", "agrees"), [("paper", "paper", False), ("fair", "paper", None), ("paper", "quick", None)]
 )
 def test_only_full_runs_under_the_published_rules_are_held_against_the_paper(protocol, profile, agrees) -> None:
-    made = record(replace(spec("bump", "tanh", profile=profile), protocol=protocol), 0.5)
+    made = record(spec("bump", "tanh", profile=profile, protocol=protocol), 0.5)
     assert score_cell([made], (0.9, 0.01)).agrees is agrees
 
 

@@ -8,13 +8,13 @@ import pytest
 from denots.errors import InvalidOption, UnknownName
 from denots.experiments.runs import system_of
 from denots.runs.published import published_run
-from denots.runs.record import RunRecord, read_records
+from denots.runs.record import RunRecord
+from denots.runs.store import RunStore
 
 RESULTS = Path(__file__).parents[2] / "results"
 RECORDS = [
     record
-    for file in sorted(RESULTS.glob("*.jsonl"))
-    for record in read_records(file)
+    for record in (entry.record for entry in RunStore(RESULTS / "runs.jsonl").entries())
     if record.spec.backbone.name != "boosted-trees"  # of earlier versions
 ]
 VARIED = {"depth", "tolerance", "learn_depth"}  # by experiments

@@ -24,7 +24,8 @@ def report(
       denots report --results results --out report.html
     """
     from denots.experiments.report import build_page
-    from denots.experiments.results import Results, write_whole
+    from denots.experiments.results import Results
+    from denots.folders import write_file_whole
 
     if not results.is_dir():
         raise InvalidOption(f"{results} is no folder; `denots reproduce` makes one.")
@@ -32,5 +33,5 @@ def report(
         day = datetime.date.today() if date is None else datetime.date.fromisoformat(date)
     except ValueError as error:
         raise InvalidOption(f"--date is written YYYY-MM-DD; got {date!r}.") from error
-    write_whole(file, build_page(Results(results), day).encode())
+    write_file_whole(file, build_page(Results(results), day).encode())
     say(f"{file} ({file.stat().st_size / 1e6:.1f} MB)")

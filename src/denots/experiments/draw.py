@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denots.experiments.exhibit import Curve, Panel, Picture
-from denots.experiments.results import write_whole
+from denots.folders import write_file_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,7 +124,7 @@ def write_picture(picture: Picture, folder: Path) -> list[Path]:
         with rc_context(SETTINGS):
             figure_of(picture).savefig(content, format=kind, metadata=metadata)
         written.append(folder / f"{picture.name}.{kind}")
-        write_whole(written[-1], content.getvalue())
+        write_file_whole(written[-1], content.getvalue())
     return written
 
 

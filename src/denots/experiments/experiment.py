@@ -3,19 +3,18 @@
 import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from denots.errors import InvalidOption
 from denots.experiments.exhibit import Exhibit
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
+from denots.runs.origin import Profile
 from denots.runs.record import RunRecord
 from denots.runs.run import Measure
 
 if TYPE_CHECKING:
     from denots.experiments.results import Findings
     from denots.experiments.runs import Plan
-
-Profile = Literal["smoke", "quick", "paper"]
 
 
 @dataclass(frozen=True)

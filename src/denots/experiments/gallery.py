@@ -6,8 +6,9 @@ from pathlib import Path
 from denots.experiments.draw import write_picture
 from denots.experiments.exhibit import Exhibit, Picture, Table, agreement, to_latex, to_markdown
 from denots.experiments.experiment import Experiment, Request, Study
-from denots.experiments.results import Findings, Results, fingerprint, write_whole
+from denots.experiments.results import Findings, Results
 from denots.experiments.runs import PROFILES, most_telling
+from denots.folders import write_file_whole
 from denots.protocol import Protocol
 from denots.runs.record import RunRecord
 
@@ -26,7 +27,7 @@ def records_of(experiment: Experiment, results: Results, protocol: Protocol) -> 
     found = results.records(experiment.name)
     if not experiment.compares_protocols:
         found = [record for record in found if record.spec.protocol == protocol]
-    return sorted(most_telling(found), key=lambda record: (record.spec.seed, fingerprint(record.spec)))
+    return sorted(most_telling(found), key=lambda record: (record.spec.seed, record.spec.fingerprint))
 
 
 def findings_of(study: Study, results: Results) -> Findings | None:
@@ -44,13 +45,13 @@ def exhibits_of(experiment: Experiment, results: Results, protocol: Protocol) ->
 
 
 def status_of(experiment: Experiment, results: Results, request: Request) -> Status:
-    recorded = {fingerprint(record.spec) for record in results.records(experiment.name)}
+    recorded = {record.spec.fingerprint for record in results.records(experiment.name)}
     counts, left_out = [], dict[str, None]()
     for profile in PROFILES:
         asked = replace(request, profile=profile)
         plan = experiment.plan(asked)
         left_out |= dict.fromkeys(plan.left_out)
-        names = {fingerprint(spec) for spec in plan.runs}
+        names = {spec.fingerprint for spec in plan.runs}
         done, planned = len(names & recorded), len(names)
         if isinstance(experiment, Study):
             options = experiment.options(asked)
@@ -66,7 +67,7 @@ def write_exhibits(experiment: Experiment, exhibits: list[Exhibit], folder: Path
     written = []
     for suffix, written_as in ((".md", to_markdown), (".tex", to_latex)) if tables else ():
         written.append(folder / "tables" / f"{experiment.name}{suffix}")
-        write_whole(written[-1], "\n".join(map(written_as, tables)).encode())
+        write_file_whole(written[-1], "\n".join(map(written_as, tables)).encode())
     for exhibit in exhibits:
         if isinstance(exhibit, Picture) and not exhibit.empty:
             written += write_picture(exhibit, folder / "figures")

@@ -25,7 +25,7 @@ from denots.experiments.experiment import Experiment, Study
 from denots.experiments.gallery import exhibits_of, findings_of, records_of
 from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS
-from denots.experiments.results import Results, fingerprint
+from denots.experiments.results import Results
 from denots.experiments.runs import PROFILES, profile_of
 from denots.protocol import Protocol
 from denots.runs.record import RunRecord
@@ -92,7 +92,7 @@ def _tells(section: Section) -> bool:
 
 def _unique(sections: Sequence[Section]) -> list[RunRecord]:
     """Each run once, however many experiments show it."""
-    return list({fingerprint(record.spec): record for section in sections for record in section.records}.values())
+    return list({record.spec.fingerprint: record for section in sections for record in section.records}.values())
 
 
 def _head(sections: Sequence[Section], judged: Sequence[Judged], date: datetime.date) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -16,8 +16,9 @@ import torch
 
 from denots.errors import DenotsError, OutOfTime, WorkerLost
 from denots.experiments.experiment import Experiment, Request, Study
-from denots.experiments.results import Findings, Results, fingerprint, has_measures
-from denots.runs.record import versions
+from denots.experiments.results import Findings, Results
+from denots.runs.origin import Profile
+from denots.runs.record import RunRecord, versions
 from denots.runs.run import Measure, run
 from denots.runs.spec import RunSpec
 
@@ -31,6 +32,7 @@ class Job:
     experiments: tuple[str, ...]
     spec: RunSpec | None = None
     measures: Mapping[str, Measure] = field(default_factory=dict)
+    profile: Profile | None = None
     study: tuple[Study, dict[str, Any]] | None = None
 
     @property
@@ -72,13 +74,13 @@ def plan(
     known = 0
     jobs: dict[str, Job] = {}
     for experiment in chosen:
-        recorded = {fingerprint(r.spec): r for r in results.records(experiment.name)}
         for name, spec in plans[experiment.name].items():
-            if name in recorded and has_measures(recorded[name], experiment.measures):
+            entry = results.runs.find(spec, experiment.measures)
+            if entry is not None and experiment.name in entry.experiments:
                 known += 1
                 continue
             wanted.setdefault(name, []).append(experiment.name)
-            jobs[name] = Job(tuple(wanted[name]), spec, measures.get(name, {}))
+            jobs[name] = Job(tuple(wanted[name]), spec, measures.get(name, {}), request.profile)
     found = list(jobs.values())
     for experiment in chosen:
         if isinstance(experiment, Study):
@@ -91,7 +93,7 @@ def plan(
 
 
 def _by_name(experiment: Experiment, request: Request) -> dict[str, RunSpec]:
-    return {fingerprint(spec): spec for spec in experiment.plan(request).runs}
+    return {spec.fingerprint: spec for spec in experiment.plan(request).runs}
 
 
 def make_runs(
@@ -168,25 +170,38 @@ def _make(job: Job, folder: Path, deadline: float | None) -> tuple[Fate, str]:
     if job.study is not None:
         return _study(*job.study, results)
     assert job.spec is not None
-    with results.claim(fingerprint(job.spec)) as work:
+    with results.claim(job.spec.fingerprint) as work:
         if work is None:
             return "elsewhere", ""
-        record = results.find(job.spec, job.measures)
-        fate: Fate = "recorded" if record is None else "known"
-        if record is None:
+        fate: Fate = "known" if results.runs.find(job.spec, job.measures) else "recorded"
+        if fate == "known":
+            results.runs.extend(job.spec, experiments=job.experiments)
+        else:
             try:
-                record = run(job.spec, work, measures=job.measures, deadline=deadline)
+                _run(job, job.spec, results, work, deadline)
             except OutOfTime:
                 return "unfinished", ""
             except Exception as error:  # hours of other runs must not be lost to one
                 return "failed", str(error) if isinstance(error, DenotsError) else f"{type(error).__name__}: {error}"
             finally:
                 gc.collect()  # a run leaves cycles behind that hold all of its data
-        for experiment in job.experiments:
-            if not results.holds(experiment, record):
-                results.add(experiment, record)
         shutil.rmtree(work)
     return fate, ""
+
+
+def _run(job: Job, spec: RunSpec, results: Results, work: Path, deadline: float | None) -> None:
+    """Train, store the record at once, then store what is measured: a measure that fails costs no training."""
+
+    def keep(record: RunRecord) -> None:
+        entry = results.runs.find(spec)
+        if entry is not None and replace(entry.record, extra={}) == replace(record, extra={}):
+            results.runs.extend(spec, experiments=job.experiments)
+        else:
+            results.runs.add(replace(record, extra={}), job.experiments)
+
+    record = run(spec, work, measures=job.measures, deadline=deadline, profile=job.profile, keep=keep)
+    if record.extra:
+        results.runs.extend(spec, extra=record.extra)
 
 
 def _study(study: Study, options: dict[str, Any], results: Results) -> tuple[Fate, str]:

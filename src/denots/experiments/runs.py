@@ -6,12 +6,14 @@ from functools import cache
 from typing import Any
 
 from denots.datasets import DATASETS, load
-from denots.errors import DenotsError, UnknownName
+from denots.errors import DenotsError, InvalidOption, UnknownName
 from denots.experiments.exhibit import Cell
-from denots.experiments.experiment import Profile, Request
-from denots.runs.published import published_run
+from denots.experiments.experiment import Request
+from denots.registry import lookup
+from denots.runs.origin import Profile
+from denots.runs.published import SETTINGS, on_protocol, published_run
 from denots.runs.record import RunRecord
-from denots.runs.spec import RunSpec
+from denots.runs.spec import DatasetSpec, RunSpec
 from denots.systems import SYSTEMS
 from denots.training.config import TrainConfig
 
@@ -94,7 +96,7 @@ def unknown(system: str) -> str | None:
 
 def _specified(request: Request, dataset: str, system: str, seed: int, options: dict[str, Any]) -> RunSpec:
     spec = published_run(dataset, system, request.protocol, seed=seed, options=options)
-    size, train = _reduced(spec, request.profile)
+    size, train = _reduced(spec.dataset, spec.train, request.profile)
     chosen = dict(spec.backbone.options)
     if request.profile == "smoke" and "state_size" in chosen:
         chosen["state_size"] = SMOKE_STATE
@@ -106,29 +108,30 @@ def _specified(request: Request, dataset: str, system: str, seed: int, options: 
     )
 
 
-def _reduced(spec: RunSpec, profile: Profile) -> tuple[int | None, TrainConfig]:
-    """Size of the data set and length of the training in a profile."""
-    train = spec.train
+def _reduced(dataset: DatasetSpec, train: TrainConfig, profile: Profile) -> tuple[int | None, TrainConfig]:
+    """Size of a data set and length of the training in a profile."""
     if profile == "smoke":
-        few = SMOKE_SIZES.get(spec.dataset.name, SMOKE_SIZE)
+        few = SMOKE_SIZES.get(dataset.name, SMOKE_SIZE)
         return few, replace(train, max_epochs=1, batches_per_epoch=1, batch_size=SMOKE_BATCH)
     if profile == "quick":
-        size, epochs = QUICK[spec.dataset.name]
+        size, epochs = QUICK[dataset.name]
         batches = min(QUICK_BATCHES, train.batches_per_epoch or QUICK_BATCHES)
         return size, replace(train, max_epochs=min(train.max_epochs, epochs), batches_per_epoch=batches)
-    return spec.dataset.size, train
+    return None, train
 
 
 def profile_of(spec: RunSpec) -> Profile:
-    """The profile that a run was made in, told from what it reduced."""
-    if spec.train.batch_size == SMOKE_BATCH:
-        return "smoke"
-    size, epochs = QUICK.get(spec.dataset.name, (None, 0))
-    return "quick" if (spec.dataset.size, spec.train.max_epochs) == (size, epochs) and _is_short(spec) else "paper"
-
-
-def _is_short(spec: RunSpec) -> bool:
-    return (spec.train.batches_per_epoch or QUICK_BATCHES) <= QUICK_BATCHES
+    """The profile that a run was made in, told from what it reduced; an error if it is none of them."""
+    train = replace(spec.train, seed=0)
+    published = on_protocol(lookup(SETTINGS, spec.dataset.name, "data set").train, spec.protocol)
+    for profile in PROFILES:
+        size, expected = _reduced(spec.dataset, published, profile)
+        if (spec.dataset.size, train) == (size, expected):
+            return profile
+    raise InvalidOption(
+        f"a run on {spec.dataset.name} with {spec.dataset.size or 'all'} series and at most {spec.train.max_epochs} epochs of "
+        f"{spec.train.batches_per_epoch} batches is of no profile ({', '.join(PROFILES)}); it cannot be shown."
+    )
 
 
 def most_telling(records: Iterable[RunRecord]) -> list[RunRecord]:

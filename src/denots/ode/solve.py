@@ -15,6 +15,7 @@ from denots.ode.native import solve_native, unsupported
 from denots.ode.reference import ReferenceRun
 from denots.ode.runge_kutta import METHODS, Tableau
 from denots.ode.solution import Solution
+from denots.ode.used import noted
 from denots.paths.path import Path
 from denots.registry import lookup
 
@@ -61,7 +62,7 @@ def solve(
     if backend == "native" and reason is not None:
         raise NativeUnavailable(f"the fused solver cannot do this: {reason}. Use backend='auto' or 'reference'.")
     if kernel is not None and reason is None:
-        return solve_native(
+        fused = solve_native(
             kernel,
             path,
             h0,
@@ -72,6 +73,7 @@ def solve(
             max_steps=max_steps,
             input_map=input_map,
         )
+        return noted(fused)
     if reason is not None and table.error is not None:  # whoever names a method of fixed steps has chosen
         _warn_once(field, reason)
     run = ReferenceRun(
@@ -86,7 +88,7 @@ def solve(
         fixed_step=step,
         input_map=input_map,
     )
-    return replace(run.solve(), fallback=reason)
+    return noted(replace(run.solve(), fallback=reason))
 
 
 def _warn_once(field: VectorField, reason: str) -> None:

@@ -92,17 +92,17 @@ def published_run(
     """
     check_protocol(protocol)
     setting = lookup(SETTINGS, dataset, "data set")
-    chosen, training = SYSTEMS.find(system), setting.train
+    chosen = SYSTEMS.find(system)
     name = BACKBONES.name_of(chosen.backbone) if isinstance(chosen, Trained) else system
     config = as_published(chosen.configs[0], name, setting)
     if system == "gru-ode":  # is never stretched
         config = replace(config, depth=1.0)
     if protocol == "fair":
-        config, training = on_equal_terms(config, setting), trained_until_it_stops_improving(training)
+        config = on_equal_terms(config, setting)
     return RunSpec(
         DatasetSpec(dataset, size, setting.seed if data_seed is None else data_seed),
         BackboneSpec(name, {**asdict(config), **(options or {})}),
-        replace(training, **(train or {})),
+        replace(on_protocol(setting.train, protocol), **(train or {})),
         seed,
         protocol,
     )
@@ -156,8 +156,9 @@ def on_equal_terms(config: C, setting: Setting) -> C:
     )
 
 
-def trained_until_it_stops_improving(train: TrainConfig) -> TrainConfig:
-    return replace(train, patience=10)
+def on_protocol(train: TrainConfig, protocol: Protocol) -> TrainConfig:
+    """As published, or until it stops improving."""
+    return replace(train, patience=10) if protocol == "fair" else train
 
 
 def _replace_known(config: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a run found, as one line of JSON; records are appended, never edited."""
+"""What a run found, and what made it, as one line of JSON."""
 
 import json
 import math
@@ -13,6 +13,7 @@ from filelock import FileLock
 
 import denots
 from denots.errors import InvalidFolder
+from denots.runs.origin import Origin
 from denots.runs.spec import RunSpec
 
 FILE = "record.jsonl"
@@ -27,7 +28,8 @@ class RunRecord:
     evaluations: field calls per test series, mean and max; None for backbones that solve nothing.
     failed: test series that could not be solved, which decides the status.
     seconds: of training, over all parts of a resumed run.
-    extra: what an experiment measured on the trained model, by name of the measure.
+    origin: which code made it, with which solver, for which profile.
+    extra: what was measured on the trained model, by name of the measure.
     """
 
     spec: RunSpec
@@ -40,6 +42,7 @@ class RunRecord:
     seconds: float
     test_seconds: float
     versions: dict[str, str]
+    origin: Origin = field(default_factory=Origin)
     extra: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
@@ -47,8 +50,13 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, line: str) -> "RunRecord":
-        content = json.loads(line)
-        return cls(**{**content, "spec": RunSpec.from_dict(content["spec"])})
+        return cls.from_dict(json.loads(line))
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> "RunRecord":
+        """The record of these plain values; what those of earlier versions do not say is unknown."""
+        parts = {"spec": RunSpec.from_dict(content["spec"]), "origin": Origin(**content.get("origin", {}))}
+        return cls(**{**content, **parts})
 
 
 def append_record(record: RunRecord, file: Path) -> None:
@@ -57,6 +65,7 @@ def append_record(record: RunRecord, file: Path) -> None:
 
 def append_line(line: str, file: Path) -> None:
     """Add a line to the file; many processes may do so at once, and one killed meanwhile harms no line."""
+    file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(file.with_name(f".{file.name}.lock")), file.open("ab+") as stream:
         stream.seek(0)
         whole = stream.read().rpartition(b"\n")[0]

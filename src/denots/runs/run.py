@@ -14,9 +14,12 @@ from torch import Tensor
 from denots.backbones import BACKBONES
 from denots.datasets import Dataset, load
 from denots.errors import InvalidFolder, InvalidOption, InvalidTarget
+from denots.ode.used import solvers_used
+from denots.runs.origin import Profile, origin_here
 from denots.runs.record import FILE, RunRecord, Status, append_record, find_record, plain, versions
 from denots.runs.spec import RunSpec
-from denots.systems import SYSTEMS, Problem, System, TrainedModel, trained
+from denots.runs.store import has_measures
+from denots.systems import SYSTEMS, Fitted, Problem, System, TrainedModel, trained
 from denots.tasks import TASKS, Part, Task
 from denots.training.model import Model, Output
 
@@ -40,6 +43,8 @@ def run(
     *,
     measures: Mapping[str, Measure] | None = None,
     deadline: float | None = None,
+    profile: Profile | None = None,
+    keep: Callable[[RunRecord], None] = lambda record: None,
 ) -> RunRecord:
     """Train on the training split, stop early on the validation split, and judge both others.
 
@@ -49,18 +54,31 @@ def run(
         measures: what else to find out about the trained model; plain values, by name, that go
             into `extra` of the record. Trees are not measured.
         deadline: see `fit`.
+        profile: of the experiments that it is made for, for the record.
+        keep: called with the record before anything is measured, so that a measure that fails costs
+            no training; called again in the same folder, only what is missing is measured.
     """
     spec.backbone.check()
+    record = None if folder is None else find_record(folder / FILE, spec)
+    wanted = measures or {}
+    if record is not None and has_measures(record, wanted):
+        keep(record)
+        return record
     if folder is not None:
-        earlier = find_record(folder / FILE, spec)
-        if earlier is not None:
-            return earlier
         _claim(folder, spec)
     chosen = spec.dataset
     problem = read_problem(load(chosen.name, seed=chosen.seed, size=chosen.size, protocol=spec.protocol))
-    record = _fit(spec, problem, folder, progress, measures or {}, deadline)
-    if folder is not None:
-        append_record(record, folder / FILE)
+    fitted = system_of(spec).fit(problem, seed=spec.seed, folder=folder, progress=progress, deadline=deadline)
+    if record is None:
+        record = _judged(spec, problem, fitted, profile)
+        if folder is not None:
+            append_record(record, folder / FILE)
+    keep(record)
+    if wanted and isinstance(fitted, TrainedModel):
+        found = {name: measure(fitted.model, problem) for name, measure in wanted.items() if name not in record.extra}
+        record = replace(record, extra=plain({**record.extra, **found}))
+        if folder is not None:
+            append_record(record, folder / FILE)
     return record
 
 
@@ -87,26 +105,15 @@ def system_of(spec: RunSpec) -> System:
     return SYSTEMS.find(name).with_options(**options)
 
 
-def _fit(
-    spec: RunSpec,
-    problem: Trial,
-    folder: Path | None,
-    progress: bool,
-    measures: Mapping[str, Measure],
-    deadline: float | None,
-) -> RunRecord:
-    fitted = system_of(spec).fit(problem, seed=spec.seed, folder=folder, progress=progress, deadline=deadline)
+def _judged(spec: RunSpec, problem: Trial, fitted: Fitted, profile: Profile | None) -> RunRecord:
+    """The record of a fitted system, by what it answers for the two splits that it has not learnt from."""
     on_val = fitted.outputs(problem.val.series, problem.val.at)
     started = time.perf_counter()
-    on_test = fitted.outputs(problem.test.series, problem.test.at)
+    with solvers_used() as solvers:
+        on_test = fitted.outputs(problem.test.series, problem.test.at)
     test_seconds = time.perf_counter() - started
     failed, counts = int((~on_test.ok).sum()), on_test.evaluations
     status: Status = "ok" if not failed else "all-failed" if failed == len(on_test.ok) else "some-failed"
-    extra = (
-        {name: measure(fitted.model, problem) for name, measure in measures.items()}
-        if isinstance(fitted, TrainedModel)
-        else {}
-    )
     return RunRecord(
         spec=spec,
         status=status,
@@ -123,7 +130,7 @@ def _fit(
         seconds=fitted.seconds,
         test_seconds=test_seconds,
         versions=versions(),
-        extra=plain(extra),
+        origin=origin_here(solvers, profile),
     )
 
 

@@ -1,5 +1,7 @@
 """What a run is made of: plain values that fit into one line of JSON."""
 
+import hashlib
+import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -58,6 +60,11 @@ class RunSpec:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for the run that depends on nothing but this spec."""
+        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> "RunSpec":
