@@ -26,6 +26,40 @@ def test_every_check_has_words_and_a_verdict() -> None:
         assert found.verdict in ("right", "wrong", "misleading")
 
 
+FLIPS = {
+    "check_error_bound": (theory, "attained_error", lambda: 0.01),
+    "check_interval_bound": (theory, "late_noise_error", lambda end: 1.0),
+    "check_spline_constant": (theory, "spline_constant", lambda: 4 * math.sqrt(3) * math.pi**4 / 63),
+    "check_spline_bound": (theory, "natural_spline_error", lambda step: 1e-12),
+    "check_jacobian_lemma": (theory, "strengths", lambda: (1.0, 1.0)),
+    "check_zero_field": (theory, "slope_at_zero", lambda: 0.0),
+    "check_scaling": (theory, "scaling_gap", lambda: 0.1),
+    "check_tolerance": (theory, "coarse_error", lambda: (0.001, 100.0)),
+    "check_improvement": (checks, "advantage", lambda dataset: (0.5, 0.01)),
+    "check_ranks": (checks, "ranks", lambda scores: dict.fromkeys(scores, 99)),
+    "check_missing": (checks, "missing_share", lambda length: 0.3),
+    "check_lengths": (checks, "expected_points", lambda mean, horizon: 315.0),
+    "check_transformers": (
+        checks,
+        "transformer_parameters",
+        lambda channels: (1, published.PARAMETERS["uwgl"]["tempformer"]),
+    ),
+    "check_sepsis_cde": (checks, "cde_parameters", lambda channels: published.PARAMETERS["sepsis"]["neural-cde"]),
+    "check_sine_mix": (checks, "first_frequency", lambda late: np.zeros(len(late))),
+}
+
+
+@pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
+def test_a_verdict_follows_its_numbers(check, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, number, other = FLIPS[check.__name__]
+    before = check()
+    monkeypatch.setattr(module, number, other)
+    after = check()
+    assert {before.verdict, after.verdict} in ({"right", "wrong"}, {"right", "misleading"})
+    assert before.rule
+    assert before.rule == after.rule
+
+
 def test_rows_drawn_with_replacement_are_a_quarter() -> None:
     rng = np.random.default_rng(0)
     seen = np.mean([len(np.unique(rng.integers(0, 600, 180))) / 600 for _ in range(400)])

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from denots.experiments import EXPERIMENTS, published
-from denots.experiments.bump import FIELDS, SETTINGS
+from denots.experiments.bump import SHOWN, VARIANTS
 from denots.experiments.claims import CLAIMS, Evidence, judge
 from denots.experiments.exhibit import Cell, Table
 from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS
 from denots.experiments.report import build_page
 from denots.experiments.results import Findings, Results
-from denots.experiments.trajectories import SYSTEMS
+from denots.experiments.trajectories import SHOWN as FOLLOWED
 from denots.runs.record import RunRecord, versions
 
 from run_records import record, spec
@@ -29,8 +29,8 @@ def bump_runs() -> list[RunRecord]:
     scores = {"default": 0.7, "tolerance 1e-6": 0.8, "depth 20": 0.95}
     return [
         record(spec("bump", field, seed, depth=depth, tolerance=tolerance), scores[name] + 0.01 * seed + 0.001 * i)
-        for name, (depth, tolerance) in SETTINGS.items()
-        for i, field in enumerate(FIELDS)
+        for name, (depth, tolerance) in VARIANTS.items()
+        for i, field in enumerate(SHOWN)
         for seed in (0, 1)
     ]
 
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for run in bump_runs():
         results.runs.add(run, ["bump"])
     shares = [i / 20 for i in range(21)]
-    for i, system in enumerate(SYSTEMS):
+    for i, system in enumerate(FOLLOWED):
         norms = {"share": shares, "mean": [0.1 + (i + 1) * s for s in shares], "spread": [0.05] * 21}
         results.runs.add(record(spec("pendulum", system, depth=20.0), 0.5, norms=norms), ["trajectories"])
     for depth in (1.0, 5.0, 20.0):
@@ -107,7 +107,7 @@ def test_only_full_runs_confirm_or_refute() -> None:
     def judged(deep: float) -> str:
         settings = {"tolerance 1e-6": 0.8, "depth 20": deep}
         runs = [
-            record(spec("bump", "tanh", profile="paper", depth=SETTINGS[name][0], tolerance=SETTINGS[name][1]), score)
+            record(spec("bump", "tanh", profile="paper", depth=VARIANTS[name][0], tolerance=VARIANTS[name][1]), score)
             for name, score in settings.items()
         ]
         return judge(claim, Evidence({"bump": EXPERIMENTS["bump"].exhibits(runs)})).judgement
@@ -150,7 +150,7 @@ def test_long_runs_are_not_judged_against_short_ones() -> None:
 
 def test_toy_runs_confirm_nothing(tmp_path: Path) -> None:
     results = Results(tmp_path)
-    for name, (depth, tolerance) in SETTINGS.items():
+    for name, (depth, tolerance) in VARIANTS.items():
         run = spec("bump", "tanh", profile="smoke", depth=depth, tolerance=tolerance)
         results.runs.add(record(run, 0.9 if name == "depth 20" else 0.5), ["bump"])
     assert '<span class="verdict confirmed">' not in build_page(results, DAY)

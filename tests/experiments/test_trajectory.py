@@ -176,3 +176,18 @@ def test_attacks_leave_the_model_of_clean_series_alone(series: SeriesSet) -> Non
     assert clean == again
     assert clean["drop"]["0"] == clean["change"]["0"]
     assert len(clean["drop"]["0.85"]) == 5
+
+
+def test_a_series_that_cannot_be_solved_leaves_the_memory_of_the_others_as_it_is(series: SeriesSet) -> None:
+    for steps in range(20, 2000, 20):
+        model = model_of(series, "sync", max_steps=steps)
+        solved = follow(tightened(model), series).solved
+        if 0 < len(solved) < len(series):
+            break
+    kept = series.select(solved.numpy())
+    found, alone = memory(model, problem_of(series)), memory(model, problem_of(kept))
+    assert found is not None
+    assert alone is not None
+    assert 0 < len(found["left"]) < len(series)
+    for name, values in alone.items():
+        assert found[name] == pytest.approx(values, rel=1e-6)

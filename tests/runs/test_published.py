@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from denots.errors import InvalidOption, UnknownName
-from denots.experiments.runs import system_of
+from denots.experiments.runs import name_of
 from denots.runs.published import published_run
 from denots.runs.record import RunRecord
 from denots.runs.store import RunStore
@@ -23,7 +23,7 @@ TRIED = {"normalise", "presence"}
 
 
 def differing(record: RunRecord) -> set[str]:
-    ours = published_run(record.spec.dataset.name, system_of(record), record.spec.protocol).backbone.options
+    ours = published_run(record.spec.dataset.name, name_of(record), record.spec.protocol).backbone.options
     theirs = record.spec.backbone.options
     return {name for name in {*ours, *theirs} if ours.get(name, "absent") != theirs.get(name, "absent")}
 
@@ -37,7 +37,7 @@ def test_every_recorded_run_has_the_published_options_but_for_what_its_experimen
 
 def test_every_recorded_run_was_trained_as_published_but_for_its_length() -> None:
     for record in RECORDS:
-        told = published_run(record.spec.dataset.name, system_of(record), record.spec.protocol)
+        told = published_run(record.spec.dataset.name, name_of(record), record.spec.protocol)
         length = {name: getattr(record.spec.train, name) for name in ("max_epochs", "batches_per_epoch", "seed")}
         assert replace(told.train, **length) == record.spec.train
         assert told.dataset.seed == record.spec.dataset.seed

@@ -36,11 +36,20 @@ def reproduce(
     system: Annotated[str | None, typer.Option(help="Only these systems, with commas between.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs side by side. Default: one a processor.")] = None,
     budget: Annotated[float | None, typer.Option(help="Stop after so many minutes; the next call goes on.")] = None,
+    verified: Annotated[
+        int | None,
+        typer.Option(
+            "--verify",
+            min=1,
+            help="Make so many random records again and compare every number; --seeds draws others, --budget (10) prefers short ones.",
+            show_default=False,
+        ),
+    ] = None,
     results: ResultsFolder = Path("results"),
 ) -> None:
     """Reproduce tables and figures of the paper.
 
-    Every finished run is a line in results/EXPERIMENT.jsonl and is never made
+    Every finished run is a line in results/runs.jsonl and is never made
     again; stopped or killed, the same command goes on where it was. Tables go
     to results/tables, figures to results/figures; `denots report` makes a page
     of everything.
@@ -49,6 +58,7 @@ def reproduce(
       denots reproduce bump sine-mix --profile smoke
       denots reproduce all --profile quick --jobs 2 --budget 60
       denots reproduce main --profile paper --dataset uwgl --system denots,gru
+      denots reproduce --verify 20
     """
     from denots.experiments import EXPERIMENTS, Request
     from denots.experiments.results import Results
@@ -58,16 +68,49 @@ def reproduce(
     if listed:
         _list(request, store)
         return
+    if budget is not None and not budget > 0:
+        raise InvalidOption(f"--budget is a positive number of minutes; got {budget}.")
+    if verified is not None:
+        _verify(store, request, verified, 10.0 if budget is None else budget)
+        return
     if not names:
         raise InvalidOption(f"name an experiment or all: {', '.join(EXPERIMENTS)}.")
     chosen = [
         lookup(EXPERIMENTS, name, "experiment") for name in (EXPERIMENTS if "all" in names else dict.fromkeys(names))
     ]
-    if budget is not None and not budget > 0:
-        raise InvalidOption(f"--budget is a positive number of minutes; got {budget}.")
     outcome = _make(chosen, request, store, jobs or os.cpu_count() or 1, budget)
     _write(chosen, store, request)
     if outcome.failures:
+        raise typer.Exit(1)
+
+
+def _verify(store: "Results", request: "Request", count: int, minutes: float) -> None:
+    """Records made again, a line each; those of the same code have to be equal."""
+    from denots.experiments.runner import label_of
+    from denots.experiments.runs import name_of, unavailable
+    from denots.runs.origin import code_version
+    from denots.runs.verify import Verified, choose, verify
+
+    known = [entry.record for entry in store.runs.entries()]
+    asked = [record for record in known if request.wants(record.spec.dataset.name, name_of(record))]
+    records = [record for record in asked if unavailable(record.spec.dataset.name) is None]
+    chosen = choose(records, count, seed=(request.seeds or (0,))[0], seconds=60 * minutes)
+    if not chosen:
+        raise InvalidOption(f"{store.folder} has no record that can be made here within {minutes:g} minutes.")
+    say(f"this code is {code_version()}")
+    made: list[Verified] = []
+    deadline = time.monotonic() + 60 * minutes
+    for record in chosen:
+        if made and time.monotonic() > deadline:
+            break
+        found = verify(record)
+        made.append(found)
+        ends = "equal to the last digit" if not found.where else f"off by up to {found.difference:.2g} ({found.where})"
+        code = "same code" if found.same_code else f"made by code {record.origin.code}"
+        say(f"{'BROKEN ' if found.broken else ''}{label_of(record.spec)}: {ends}; {code}")
+    equal = sum(not found.where for found in made)
+    say(f"{equal} of {len(made)} equal, {len(chosen) - len(made)} left when the time was over")
+    if any(found.broken for found in made):
         raise typer.Exit(1)
 
 
@@ -149,16 +192,16 @@ def _list(request: "Request", store: "Results") -> None:
     from rich.table import Table
 
     from denots.experiments import EXPERIMENTS
-    from denots.experiments.gallery import status_of
+    from denots.experiments.gallery import standing_of
 
     table = Table(box=SIMPLE_HEAD)
     for header in ("name", "shows", "smoke", "quick", "paper", "agrees"):
         table.add_column(header, no_wrap=header in ("name", "smoke", "quick", "paper", "agrees"))
     reasons: dict[str, list[str]] = {}
     for experiment in EXPERIMENTS.values():
-        status = status_of(experiment, store, request)
-        table.add_row(experiment.name, experiment.shows, *status.counts, status.agreement)
-        for reason in status.left_out:
+        standing = standing_of(experiment, store, request)
+        table.add_row(experiment.name, experiment.shows, *standing.counts, standing.agreement)
+        for reason in standing.left_out:
             reasons.setdefault(reason, []).append(experiment.name)
     out.print(table)
     say(

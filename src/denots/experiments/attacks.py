@@ -9,7 +9,7 @@ from denots.data.series import SeriesSet
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score_cell, system_of
+from denots.experiments.runs import DEPTHS, Plan, name_of, option, quick_note, score_cell
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
 from denots.training.model import Model, run_model
@@ -73,9 +73,9 @@ class Attacks(Experiment):
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         known = [r for r in records if "attacks" in r.extra]
-        systems = {s: [r for r in known if system_of(r) == s and _standard(r)] for s in published.ATTACKS}
+        systems = {s: [r for r in known if name_of(r) == s and _standard(r)] for s in published.ATTACKS}
         depths = {
-            f"denots depth {d}": [r for r in known if system_of(r) == "denots" and option(r, "depth") == d]
+            f"denots depth {d}": [r for r in known if name_of(r) == "denots" and option(r, "depth") == d]
             for d in DEPTHS
         }
         rows = tuple(
@@ -101,7 +101,7 @@ class Attacks(Experiment):
 
 
 def _standard(record: RunRecord) -> bool:
-    return system_of(record) not in ODES or (option(record, "depth"), option(record, "tolerance")) == (DEPTH, 1e-3)
+    return name_of(record) not in ODES or (option(record, "depth"), option(record, "tolerance")) == (DEPTH, 1e-3)
 
 
 def _all(runs: Sequence[RunRecord], kind: str, fraction: float) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
-from denots.experiments.main_table import SYSTEMS
+from denots.experiments.main_table import SHOWN
 from denots.experiments.ranks import ranks_of_cells
 
 Judgement = Literal["confirmed", "not confirmed", "hint for", "hint against", "open"]
@@ -30,7 +30,7 @@ class Evidence:
 
     def places(self, dataset: str) -> dict[str, int]:
         """The rank of each system in the main table with full runs; none while one of them ran only once."""
-        cells = {system: self.cell("main", system, dataset) for system in SYSTEMS}
+        cells = {system: self.cell("main", system, dataset) for system in SHOWN}
         full = {system: cell for system, cell in cells.items() if cell.values and not cell.reduced}
         return ranks_of_cells(full) if all(len(cell.values) > 1 for cell in full.values()) else {}
 
@@ -117,7 +117,7 @@ def _leads(dataset: str) -> Compare:
     def compare(evidence: Evidence) -> Sequence[Comparison]:
         places = evidence.places(dataset)
         if "denots" not in places:
-            return _beats_all("main", dataset, [n for n in SYSTEMS if n != "denots"])(evidence)
+            return _beats_all("main", dataset, [n for n in SHOWN if n != "denots"])(evidence)
         second, own = Cell((2.0,)), Cell((float(places["denots"]),))
         return [Comparison("second place:", second, f"place of denots among {len(places)}:", own)]
 

@@ -29,7 +29,7 @@ STYLES: dict[str, tuple[str, Any, str]] = {
 }
 MARKS = dict(zip("os^DvPX<>ph*", "●■▲◆▼✚✖◀▶⬟⬢★", strict=True))
 SPARE: tuple[tuple[str, Any, str], ...] = tuple(STYLES.values())
-SETTINGS: Any = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
@@ -57,7 +57,7 @@ def figure_of(picture: Picture) -> "Figure":
 
     columns = min(2, len(picture.panels))
     rows = -(-len(picture.panels) // columns)
-    with rc_context(SETTINGS):
+    with rc_context(STYLE):
         figure = Figure(figsize=(4.2 * columns if columns > 1 else 5.6, 3.2 * rows + 0.4), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False).flatten()
         for number, (panel, axis) in enumerate(zip(picture.panels, axes, strict=False)):
@@ -121,7 +121,7 @@ def write_picture(picture: Picture, folder: Path) -> list[Path]:
     written = []
     for kind, metadata in (("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
         content = io.BytesIO()
-        with rc_context(SETTINGS):
+        with rc_context(STYLE):
             figure_of(picture).savefig(content, format=kind, metadata=metadata)
         written.append(folder / f"{picture.name}.{kind}")
         write_file_whole(written[-1], content.getvalue())
@@ -135,7 +135,7 @@ def panel_svg(picture: Picture, number: int) -> str:
 
     panel, name = picture.panels[number], f"{picture.name}-{number}"
     content = io.StringIO()
-    with rc_context({**SETTINGS, "svg.hashsalt": name, "font.size": 10}):
+    with rc_context({**STYLE, "svg.hashsalt": name, "font.size": 10}):
         figure = Figure(figsize=(4.6, 3.3), layout="constrained")
         _fill(figure.subplots(), panel, name)
         figure.savefig(content, format="svg", metadata={"Date": None}, transparent=True)

@@ -8,11 +8,11 @@ import numpy as np
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import DEPTHS, TOLERANCES, Plan, option, quick_note, score, score_cell, system_of
+from denots.experiments.runs import DEPTHS, TOLERANCES, Plan, name_of, option, quick_note, score, score_cell
 from denots.runs.record import RunRecord
 
-SYSTEMS = ("tanh", "relu", "none", "sync", "denots")
-DATASETS = ("pendulum", "sepsis", "sine-2")
+SHOWN = ("tanh", "relu", "none", "sync", "denots")
+JUDGED_ON = ("pendulum", "sepsis", "sine-2")
 SWEEPS = ("tolerance", "depth")
 RUNS = 18  # of one sweep in the paper
 QUICK_DEPTHS, QUICK_TOLERANCES = (1, 5, 20), (1e-3, 1e-4, 1e-5)
@@ -23,12 +23,12 @@ class Evaluations(Experiment):
     name = "evaluations"
     title = "Evaluations of the field against the metric"
     shows = "figures of NFE, tables of Pearson and Spearman correlation, table of best values"
-    reduced = f"One seed, depths 1, 5 and 20, tolerances 1e-3 to 1e-5. {quick_note(*DATASETS)}"
+    reduced = f"One seed, depths 1, 5 and 20, tolerances 1e-3 to 1e-5. {quick_note(*JUDGED_ON)}"
 
     def plan(self, request: Request) -> Plan:
         plan, seeds = Plan(request), request.seeded(quick=1, paper=3)
-        for dataset in DATASETS:
-            for system in SYSTEMS:
+        for dataset in JUDGED_ON:
+            for system in SHOWN:
                 for depth in request.of(SMOKE_DEPTHS, QUICK_DEPTHS, DEPTHS):
                     plan.add(dataset, system, seeds, depth=float(depth), tolerance=1e-3)
                 for tolerance in request.of(SMOKE_TOLERANCES, QUICK_TOLERANCES, TOLERANCES)[1:]:
@@ -36,11 +36,11 @@ class Evaluations(Experiment):
         return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
-        sets = [d for d in DATASETS if any(r.spec.dataset.name == d for r in records)]
+        sets = [d for d in JUDGED_ON if any(r.spec.dataset.name == d for r in records)]
         sweeps = {
             (dataset, system, sweep): swept(records, dataset, system, sweep)
             for dataset in sets
-            for system in SYSTEMS
+            for system in SHOWN
             for sweep in SWEEPS
         }
         note = "Points are single runs; curves are smoothed by radial basis functions. Evaluations are counted per series, rejected steps included."
@@ -71,7 +71,7 @@ def swept(records: Sequence[RunRecord], dataset: str, system: str, sweep: str) -
     return [
         r
         for r in records
-        if r.spec.dataset.name == dataset and system_of(r) == system and option(r, other) == value
+        if r.spec.dataset.name == dataset and name_of(r) == system and option(r, other) == value
         and r.evaluations is not None and math.isfinite(score(r))
     ]  # fmt: skip
 
@@ -106,7 +106,7 @@ def _points(runs: Sequence[RunRecord]) -> tuple[np.ndarray, np.ndarray]:
 
 def _curves(sweeps: dict[tuple[str, str, str], list[RunRecord]], dataset: str, sweep: str) -> tuple[Curve, ...]:
     found = []
-    for system in SYSTEMS:
+    for system in SHOWN:
         runs = [r for r in sweeps[dataset, system, sweep] if score(r) > -1]  # a diverged run would flatten the rest
         dots = tuple(
             (
@@ -129,7 +129,7 @@ def _correlations(sweeps: dict[tuple[str, str, str], list[RunRecord]], sets: Seq
         return score_cell(sweeps[dataset, system, sweep], (theirs, spread), assumed=True, values=found)
 
     columns = tuple(f"{dataset}, {sweep}" for dataset in sets for sweep in SWEEPS)
-    rows = tuple((s, tuple(cell(d, s, sweep) for d in sets for sweep in SWEEPS)) for s in SYSTEMS)
+    rows = tuple((s, tuple(cell(d, s, sweep) for d in sets for sweep in SWEEPS)) for s in SHOWN)
     name = ("Pearson", "Spearman")[kind]
     note = f"Over single runs. The spread of a published value is the standard error of a correlation of {RUNS} runs, at least 0.05 for its one digit."
     return Table(f"{name} correlation of log evaluations and metric", columns, rows, note, digits=2)
@@ -144,5 +144,5 @@ def _best(sweeps: dict[tuple[str, str, str], list[RunRecord]], sets: Sequence[st
         return score_cell(best, published.BEST[dataset][system][SWEEPS.index(sweep)])
 
     columns = tuple(f"{dataset}, {sweep}" for dataset in sets for sweep in SWEEPS)
-    rows = tuple((s, tuple(cell(d, s, sweep) for d in sets for sweep in SWEEPS)) for s in SYSTEMS)
+    rows = tuple((s, tuple(cell(d, s, sweep) for d in sets for sweep in SWEEPS)) for s in SHOWN)
     return Table("Best value of each sweep", columns, rows, "Chosen on the test split, as in the paper.")

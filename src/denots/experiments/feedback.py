@@ -7,13 +7,13 @@ import torch
 
 from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
+from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
 from denots.experiments.trajectory import Gates, follow, gates
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
 from denots.training.model import Model
 
-SYSTEMS = ("sync", "denots")
+SHOWN = ("sync", "denots")
 DEPTH = 5.0
 SERIES = 64
 LINES = {
@@ -60,15 +60,15 @@ class Feedback(Experiment):
 
     def plan(self, request: Request) -> Plan:
         plan = Plan(request)
-        for system in SYSTEMS:
+        for system in SHOWN:
             plan.add("pendulum", system, request.seeded(quick=1, paper=5), depth=DEPTH)
         return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         panels, rows = [], []
-        for system in SYSTEMS:
+        for system in SHOWN:
             shown = [
-                r for r in records if system_of(r) == system and option(r, "depth") == DEPTH and r.extra.get("feedback")
+                r for r in records if name_of(r) == system and option(r, "depth") == DEPTH and r.extra.get("feedback")
             ]
             runs = [r.extra["feedback"] for r in shown]
             curves = []

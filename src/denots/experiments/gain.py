@@ -8,7 +8,7 @@ import torch
 from denots.backbones import DeNOTS
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
+from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
 from denots.experiments.trajectory import driven, tightened
 from denots.fields.gained import Gained
 from denots.ode.solve import solve
@@ -17,7 +17,7 @@ from denots.runs.run import Trial
 from denots.training.model import Model
 
 DEEP = 20.0
-SETTINGS: dict[str, tuple[float, float, bool]] = {  # depth, tolerance, learn_depth
+VARIANTS: dict[str, tuple[float, float, bool]] = {  # depth, tolerance, learn_depth
     "depth 1": (1.0, 1e-3, False),
     "depth 1, tolerance 1e-6": (1.0, 1e-6, False),
     "learned, from 1": (1.0, 1e-3, True),
@@ -62,18 +62,18 @@ class Gain(Experiment):
 
     def plan(self, request: Request) -> Plan:
         plan = Plan(request)
-        for depth, tolerance, learn in SETTINGS.values():
+        for depth, tolerance, learn in VARIANTS.values():
             seeds = request.seeded(quick=1, paper=3)
             plan.add("bump", "denots", seeds, depth=depth, tolerance=tolerance, learn_depth=learn)
         return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         rows = []
-        for name, (depth, tolerance, learn) in SETTINGS.items():
+        for name, (depth, tolerance, learn) in VARIANTS.items():
             runs = [
                 r
                 for r in records
-                if system_of(r) == "denots" and (option(r, "depth"), option(r, "tolerance")) == (depth, tolerance)
+                if name_of(r) == "denots" and (option(r, "depth"), option(r, "tolerance")) == (depth, tolerance)
                 and bool(r.spec.backbone.options.get("learn_depth")) == learn and r.extra.get("gain")
             ]  # fmt: skip
             ends = tuple(depth * r.extra["gain"]["gain"] for r in runs)

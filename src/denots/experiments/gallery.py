@@ -14,7 +14,7 @@ from denots.runs.record import RunRecord
 
 
 @dataclass(frozen=True)
-class Status:
+class Standing:
     """Recorded and planned runs of each profile, cells that agree, and what cannot run here."""
 
     counts: tuple[str, ...]
@@ -44,7 +44,7 @@ def exhibits_of(experiment: Experiment, results: Results, protocol: Protocol) ->
     return experiment.exhibits(records_of(experiment, results, protocol))
 
 
-def status_of(experiment: Experiment, results: Results, request: Request) -> Status:
+def standing_of(experiment: Experiment, results: Results, request: Request) -> Standing:
     recorded = {record.spec.fingerprint for record in results.records(experiment.name)}
     counts, left_out = [], dict[str, None]()
     for profile in PROFILES:
@@ -58,7 +58,7 @@ def status_of(experiment: Experiment, results: Results, request: Request) -> Sta
             done, planned = sum(found.options == options for found in results.findings(experiment.name)), 1
         counts.append(f"{done} / {planned}" if planned else "no runs")
     agreed, judged = agreement(exhibits_of(experiment, results, request.protocol))
-    return Status(tuple(counts), f"{agreed} of {judged}" if judged else "-", tuple(left_out))
+    return Standing(tuple(counts), f"{agreed} of {judged}" if judged else "-", tuple(left_out))
 
 
 def write_exhibits(experiment: Experiment, exhibits: list[Exhibit], folder: Path) -> list[Path]:

@@ -9,36 +9,36 @@ from denots.experiments.ranks import ranks_of_cells
 from denots.experiments.runs import DEPTHS, RETIRED_TREES, Plan, is_system, option, quick_note, score, score_cell
 from denots.runs.record import RunRecord
 
-DATASETS = ("uwgl", "pendulum", "sepsis", "insect-sound")
+JUDGED_ON = ("uwgl", "pendulum", "sepsis", "insect-sound")
 DEEP = ("denots", "sync")
 PLANNED = (*published.MAIN, "constant", "last-value", "trees")
-SYSTEMS = (*PLANNED[:-1], RETIRED_TREES, "trees")
+SHOWN = (*PLANNED[:-1], RETIRED_TREES, "trees")
 
 
 class MainTable(Experiment):
     name = "main"
     title = "All systems on all data sets"
     shows = "main table and table of ranks"
-    reduced = f"One seed and depths 1, 5 and 20. {quick_note(*DATASETS)}"
+    reduced = f"One seed and depths 1, 5 and 20. {quick_note(*JUDGED_ON)}"
 
     def plan(self, request: Request) -> Plan:
         plan, seeds = Plan(request), request.seeded(quick=1, paper=3)
         depths = request.of((1,), (1, 5, 20), DEPTHS)
-        for dataset in DATASETS:
+        for dataset in JUDGED_ON:
             for system in PLANNED:
                 for options in [{"depth": float(d)} for d in depths] if system in DEEP else [{}]:
                     plan.add(dataset, system, seeds, **options)
         return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
-        best = {(d, s): _chosen(records, d, s) for d in DATASETS for s in SYSTEMS}
+        best = {(d, s): _chosen(records, d, s) for d in JUDGED_ON for s in SHOWN}
         rows = tuple(
-            (_label(s, [best[d, s] for d in DATASETS]), tuple(_cell(best[d, s], d, s) for d in DATASETS))
-            for s in SYSTEMS
-            if s in published.MAIN or any(best[d, s] for d in DATASETS)
+            (_label(s, [best[d, s] for d in JUDGED_ON]), tuple(_cell(best[d, s], d, s) for d in JUDGED_ON))
+            for s in SHOWN
+            if s in published.MAIN or any(best[d, s] for d in JUDGED_ON)
         )
         return [
-            Table("Test metric: accuracy, R2, AUROC, accuracy", DATASETS, rows),
+            Table("Test metric: accuracy, R2, AUROC, accuracy", JUDGED_ON, rows),
             _ranked(best),
         ]
 
@@ -67,14 +67,14 @@ def _chosen(records: Sequence[RunRecord], dataset: str, system: str) -> list[Run
 
 def _ranked(best: dict[tuple[str, str], list[RunRecord]]) -> Table:
     columns: dict[str, dict[str, int]] = {}
-    for dataset in DATASETS:
+    for dataset in JUDGED_ON:
         columns[dataset] = ranks_of_cells({s: _cell(best[dataset, s], dataset, s) for s in published.MAIN})
     rows = tuple(
         (
             system,
-            tuple(f"{columns[d].get(system, '-')} (paper {published.RANKS[system][d]})" for d in DATASETS),
+            tuple(f"{columns[d].get(system, '-')} (paper {published.RANKS[system][d]})" for d in JUDGED_ON),
         )
         for system in published.MAIN
     )
     note = "1 + the number of systems that are better by a one-sided t-test (pooled variance, three runs, p < 0.1)."
-    return Table("Ranks", DATASETS, rows, note)
+    return Table("Ranks", JUDGED_ON, rows, note)

@@ -8,7 +8,7 @@ import torch
 
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
+from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
 from denots.experiments.sine_mix import DEPTH, HARDER
 from denots.experiments.trajectory import contraction, driven, follow, tightened
 from denots.ode.solve import solve
@@ -16,7 +16,7 @@ from denots.runs.record import RunRecord
 from denots.runs.run import Trial
 from denots.training.model import Model
 
-SYSTEMS = ("sync", "denots", "none")
+SHOWN = ("sync", "denots", "none")
 SERIES = 32
 NUDGE = 1e-3
 
@@ -39,7 +39,7 @@ def memory(model: Model, problem: Trial) -> dict[str, list[float]] | None:
     start = path.states[:, half]
     nudge = torch.randn(start.shape, generator=torch.Generator().manual_seed(0), dtype=start.dtype)
     nudge *= NUDGE / nudge.norm(dim=1, keepdim=True)
-    inputs = backbone.prepare(series)
+    inputs = backbone.prepare(series.select(path.solved.numpy()))
     late = replace(inputs.path, t0=(inputs.path.t0 + inputs.path.t1) / 2)
     ends = [
         solve(backbone.field, late, h0, rtol=1e-8, atol=1e-10, input_map=backbone.drive(inputs)).states[:, -1]
@@ -62,15 +62,15 @@ class Memory(Experiment):
 
     def plan(self, request: Request) -> Plan:
         plan = Plan(request)
-        for system in SYSTEMS:
+        for system in SHOWN:
             plan.add(HARDER, system, request.seeded(quick=1, paper=3), depth=DEPTH)
         return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         curves, rows = [], []
-        for system in SYSTEMS:
+        for system in SHOWN:
             runs = [
-                r for r in records if system_of(r) == system and option(r, "depth") == DEPTH and r.extra.get("memory")
+                r for r in records if name_of(r) == system and option(r, "depth") == DEPTH and r.extra.get("memory")
             ]
             means = [{key: _mean(values) for key, values in r.extra["memory"].items()} for r in runs]
             cells = tuple(Cell(tuple(mean[key] for mean in means)) for key in ("stable", "log norm", "left"))

@@ -17,7 +17,7 @@ from denots.training.model import Model
 
 SHAPES = {"pendulum": Shape(2, 0), "uwgl": Shape(3, 0), "insect-sound": Shape(1, 0), "sepsis": Shape(34, 5)}
 ANY_TASK = Regression(Scale.unit(1), (0.0,))  # heads are not counted
-SYSTEMS = tuple(published.PARAMETERS["pendulum"])
+SHOWN = tuple(published.PARAMETERS["pendulum"])
 
 
 def built(system: str, dataset: str, protocol: Protocol) -> Model | None:
@@ -42,7 +42,7 @@ class Parameters(Experiment):
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         rows = []
-        for system in SYSTEMS:
+        for system in SHOWN:
             cells = []
             for dataset in SHAPES:
                 ours, theirs = count(system, dataset), published.PARAMETERS[dataset][system]

@@ -11,7 +11,7 @@ from denots.protocol import Protocol
 from denots.runs.record import RunRecord
 
 DEPTHS = (1.0, 10.0)
-SETTINGS: dict[str, tuple[Protocol, dict[str, Any]]] = {
+VARIANTS: dict[str, tuple[Protocol, dict[str, Any]]] = {
     "as published": ("paper", {"normalise": "batch", "presence": False}),
     "standardised once": ("paper", {"normalise": "fixed", "presence": False}),
     "patience 10": ("fair", {"normalise": "batch", "presence": False}),
@@ -30,7 +30,7 @@ class ProtocolCost(Experiment):
     def plan(self, request: Request) -> Plan:
         plan = Plan(request)
         for depth in reversed(DEPTHS):
-            for protocol, options in SETTINGS.values():
+            for protocol, options in VARIANTS.values():
                 part = Plan(replace(request, protocol=protocol))
                 part.add("pendulum", "denots", request.seeded(quick=1, paper=3), depth=depth, **options)
                 plan.runs += part.runs
@@ -38,7 +38,7 @@ class ProtocolCost(Experiment):
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         rows = []
-        for name, (protocol, options) in SETTINGS.items():
+        for name, (protocol, options) in VARIANTS.items():
             cells = []
             for depth in DEPTHS:
                 runs = [

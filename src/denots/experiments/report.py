@@ -144,14 +144,18 @@ def _claims(judged: Sequence[Judged]) -> str:
 def _wrong(checks: Sequence[Check]) -> str:
     items = "".join(
         f'<li><span class="verdict {check.verdict}">{check.verdict}</span><span><b>{escape(check.topic)}.</b> {escape(check.paper)}.</span>'
-        f'<span class="words">{escape(check.found)}</span></li>'
+        f'<span class="words">{escape(check.found)}{_rule(check)}</span></li>'
         for check in checks
     )
     return (
         '<h2 id="wrong">What the paper gets wrong</h2>'
-        "<p>Statements that need no training to check, each computed anew for this page; and, as noted, what reading alone tells.</p>"
+        "<p>Statements that need no training to check, each computed anew for this page, verdict included; and, as noted, what reading alone tells.</p>"
         f'<ul class="claims">{items}</ul>'
     )
+
+
+def _rule(check: Check) -> str:
+    return f" Right if {escape(check.rule)}." if check.rule else ""
 
 
 def _section(section: Section, results: Results) -> str:
@@ -245,6 +249,7 @@ def _provenance(section: Section, results: Results) -> str:
             f"seeds {', '.join(map(str, sorted({record.spec.seed for record in records})))}",
             f"{sum(record.seconds for record in records) / 60:.1f} minutes of training, {sum(len(record.curve) for record in records)} epochs",
             _versions([record.versions for record in records]),
+            f"code {', '.join(sorted({record.origin.code for record in records}))}",
         ]
         failed = sum(record.failed for record in records)
         if failed:

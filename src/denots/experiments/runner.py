@@ -37,15 +37,16 @@ class Job:
 
     @property
     def label(self) -> str:
-        if self.spec is None:
-            return self.experiments[0]
-        options = self.spec.backbone.options
-        name = options["field"] if self.spec.backbone.name == "denots" else self.spec.backbone.name
-        numbers = [f"{key} {options[key]:g}" for key in ("depth", "tolerance") if key in options]
-        special = [
-            word for word, so in (("learnt", options.get("learn_depth")), ("fair", self.spec.protocol == "fair")) if so
-        ]
-        return " ".join([self.spec.dataset.name, str(name), *special, *numbers, f"seed {self.spec.seed}"])
+        return self.experiments[0] if self.spec is None else label_of(self.spec)
+
+
+def label_of(spec: RunSpec) -> str:
+    """A run in a few words."""
+    options = spec.backbone.options
+    name = options["field"] if spec.backbone.name == "denots" else spec.backbone.name
+    numbers = [f"{key} {options[key]:g}" for key in ("depth", "tolerance") if key in options]
+    special = [word for word, so in (("learnt", options.get("learn_depth")), ("fair", spec.protocol == "fair")) if so]
+    return " ".join([spec.dataset.name, str(name), *special, *numbers, f"seed {spec.seed}"])
 
 
 @dataclass
@@ -110,7 +111,7 @@ def make_runs(
     """
     outcome, done = Outcome(), set[int]()
     for job, fate, words in (
-        _in_turn(jobs, results, deadline) if workers == 1 else _abreast(jobs, results, deadline, workers)
+        _in_turn(jobs, results, deadline) if workers == 1 else _side_by_side(jobs, results, deadline, workers)
     ):
         outcome.fates[fate] += 1
         if fate != "unfinished":
@@ -129,7 +130,7 @@ def _in_turn(jobs: Sequence[Job], results: Results, deadline: float | None) -> I
         yield (job, *_make(job, results.folder, deadline))
 
 
-def _abreast(
+def _side_by_side(
     jobs: Sequence[Job], results: Results, deadline: float | None, workers: int
 ) -> Iterator[tuple[Job, Fate, str]]:
     threads = max(1, (os.cpu_count() or 1) // workers)

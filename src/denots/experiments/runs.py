@@ -138,7 +138,7 @@ def most_telling(records: Iterable[RunRecord]) -> list[RunRecord]:
     """Of each system on each data set only the runs of the largest profile that has any."""
     groups: dict[tuple[str, str], list[RunRecord]] = {}
     for record in records:
-        groups.setdefault((record.spec.dataset.name, system_of(record)), []).append(record)
+        groups.setdefault((record.spec.dataset.name, name_of(record)), []).append(record)
     found = []
     for group in groups.values():
         best = max(PROFILES.index(profile_of(record.spec)) for record in group)
@@ -169,7 +169,7 @@ def option(record: RunRecord, name: str) -> float:
     return float(record.spec.backbone.options.get(name, float("nan")))
 
 
-def system_of(record: RunRecord) -> str:
+def name_of(record: RunRecord) -> str:
     """The name under which a run stands in tables: its field where it is a driven ODE."""
     options = record.spec.backbone.options
     if record.spec.backbone.name != "denots":
@@ -181,5 +181,5 @@ def system_of(record: RunRecord) -> str:
 def is_system(record: RunRecord, system: str) -> bool:
     """Whether a run belongs to a system; those of GRU-ODE are the synchronous ones at depth 1."""
     if system == "gru-ode":
-        return system_of(record) == "sync" and option(record, "depth") == 1.0
-    return system_of(record) == system
+        return name_of(record) == "sync" and option(record, "depth") == 1.0
+    return name_of(record) == system

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from denots.experiments import published
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, quick_note, score_cell, system_of
+from denots.experiments.runs import Plan, name_of, quick_note, score_cell
 from denots.runs.record import RunRecord
 
 DEPTH = 10.0
@@ -30,7 +30,7 @@ class SineMix(Experiment):
         rows = []
         for system, theirs in published.SINE_MIX.items():
             runs, harder = (
-                [r for r in records if r.spec.dataset.name == dataset and system_of(r) == system]
+                [r for r in records if r.spec.dataset.name == dataset and name_of(r) == system]
                 for dataset in (PUBLISHED, HARDER)
             )
             early = Cell(tuple(value for r in runs if (value := r.curve[0]["val_metric"]) is not None))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from denots.experiments.check import Check
+from denots.experiments.check import Check, judged
 from denots.shapes import FloatArray
 
 
@@ -20,13 +20,14 @@ def attained_error(
 
 def check_error_bound() -> Check:
     a, b, lipschitz = 0.1, 0.5, 0.5
-    bound, right = (a / (b - a * lipschitz)) ** 2, (1 / (b - a * lipschitz)) ** 2
-    return Check(
+    bound, right, attained = (a / (b - a * lipschitz)) ** 2, (1 / (b - a * lipschitz)) ** 2, attained_error()
+    return judged(
         "Bound on the error of the state",
         f"At most (a / (b - a L))² times the squared noise: {bound:.4f} for a = 0.1, b = L = 0.5",
-        f"f = L h with constant noise 1 meets every assumption and attains {attained_error():.3f}; "
+        f"f = L h with constant noise 1 meets every assumption and attains {attained:.3f}; "
         f"1 / (b - a L)² = {right:.3f} is right. The noise stands outside a f, the proof moves it inside.",
-        "wrong",
+        holds=attained <= bound * (1 + 1e-6),
+        rule="the attained error is not above the bound",
     )
 
 
@@ -36,12 +37,14 @@ def late_noise_error(end: float, decay: float = 0.45) -> float:
 
 
 def check_interval_bound() -> Check:
-    values = ", ".join(f"{late_noise_error(end):.3g}" for end in (10, 100, 1000))
-    return Check(
+    errors = [late_noise_error(end) for end in (10, 100, 1000)]
+    values = ", ".join(f"{error:.3g}" for error in errors)
+    return judged(
         "No accumulation of errors in the final state",
         "The time-averaged noise bounds the final state, whatever the length",
         f"Noise of average 1 that comes late gives squared errors {values} after 10, 100 and 1,000 units of time.",
-        "wrong",
+        holds=errors[-1] <= 2 * errors[0],
+        rule="a hundred times the length does not double the squared error",
     )
 
 
@@ -65,12 +68,14 @@ def spline_constant() -> float:
 
 def check_spline_constant() -> Check:
     claimed, right = 4 * math.sqrt(3) * math.pi**4 / 63, 2 * math.pi**4 * (10 * math.sqrt(3) - 3) / 315
-    return Check(
+    measured = spline_constant()
+    return judged(
         "Error of spline interpolation of a rough process",
         f"4 √3 π⁴ / 63 = {claimed:.4f} times u Q δ⁴",
-        f"Quadrature gives {spline_constant():.4f}, which is 2 π⁴ (10 √3 - 3) / 315 = {right:.4f}; the paper is {claimed / right - 1:.1%} too large, "
+        f"Quadrature gives {measured:.4f}, which is 2 π⁴ (10 √3 - 3) / 315 = {right:.4f}; the paper is {claimed / right - 1:.1%} too large, "
         "so its lower bound fails on an even grid. The integral over the large arc does not vanish.",
-        "wrong",
+        holds=abs(claimed / measured - 1) < 1e-3,
+        rule="claimed and measured constant differ by less than 0.1 %",
     )
 
 
@@ -84,12 +89,14 @@ def natural_spline_error(step: float) -> float:
 
 
 def check_spline_bound() -> Check:
-    errors = ", ".join(f"{natural_spline_error(step):.1e}" for step in (0.1, 0.05, 0.025))
-    return Check(
+    errors = [natural_spline_error(step) for step in (0.1, 0.05, 0.025)]
+    values = ", ".join(f"{error:.1e}" for error in errors)
+    return judged(
         "Error of the natural spline",
         "At most 5/384 δ⁴ times the fourth derivative: 0 for t²",
-        f"Errors {errors} for δ = 0.1, 0.05, 0.025. The bound is that of the clamped spline; natural ends cost O(δ²).",
-        "wrong",
+        f"Errors {values} for δ = 0.1, 0.05, 0.025. The bound is that of the clamped spline; natural ends cost O(δ²).",
+        holds=max(errors) < 1e-9,
+        rule="no error is above 1e-9",
     )
 
 
@@ -110,38 +117,53 @@ def scaling_gap(depth: float = 10.0) -> float:
 
 
 def check_scaling() -> Check:
-    return Check(
+    gap = scaling_gap()
+    return judged(
         "Scaling time makes the model more expressive",
         "A new way to add depth",
-        f"It is a gain on the field: states at depth 10 and of ten times the field differ by {'less' if scaling_gap() < 1e-9 else 'more'} than 1e-9. No gain was compared with.",
-        "misleading",
+        f"It is a gain on the field: states at depth 10 and of ten times the field differ by {'less' if gap < 1e-9 else 'more'} than 1e-9. No gain was compared with.",
+        holds=gap >= 1e-9,
+        rule="they differ by more than 1e-9",
+        otherwise="misleading",
     )
+
+
+def strengths() -> tuple[float, float]:
+    """|J h| / |h| and the largest singular value of J, for f = h / |h|."""
+    h = np.array([0.6, 0.8])
+    jacobian = np.eye(2) - np.outer(h, h)  # where |h| = 1
+    return float(np.linalg.norm(jacobian @ h)), float(np.linalg.norm(jacobian, 2))
 
 
 def check_jacobian_lemma() -> Check:
-    h = np.array([0.6, 0.8])
-    jacobian = np.eye(2) - np.outer(h, h)  # of h / |h| where |h| = 1
-    along, worst = np.linalg.norm(jacobian @ h), np.linalg.norm(jacobian, 2)
-    return Check(
+    along, worst = strengths()
+    return judged(
         "Strength of the update, measured as |J h| / |h|",
         "Bounds the Lipschitz constant",
         f"For f = h / |h| it is {along:.1f} while the largest singular value is {worst:.0f}: one direction says nothing of the others.",
-        "wrong",
+        holds=worst <= along + 1e-9,
+        rule="the largest singular value is not above it",
     )
 
 
-def check_zero_field() -> Check:
+def slope_at_zero() -> float:
+    """|f(0, 0)| of a GRU with biases at its start."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         cell = torch.nn.GRUCell(3, 32)
-    state = cell(torch.zeros(1, 3), torch.zeros(1, 32))
-    return Check(
+    return float(cell(torch.zeros(1, 3), torch.zeros(1, 32)).norm().detach())
+
+
+def check_zero_field() -> Check:
+    slope = slope_at_zero()
+    return judged(
         "Assumption f(0, 0) = 0",
         "Holds for the fields used",
-        f"A GRU with biases, as published, has |f(0, 0)| = {float(state.norm().detach()):.2f} at its start.",
-        "wrong",
+        f"A GRU with biases, as published, has |f(0, 0)| = {slope:.2f} at its start.",
+        holds=slope < 1e-6,
+        rule="|f(0, 0)| is below 1e-6",
     )
 
 
@@ -167,10 +189,12 @@ def coarse_error(depth: float = 1.0) -> tuple[float, float]:
 
 def check_tolerance() -> Check:
     error, calls = coarse_error()
-    return Check(
+    return judged(
         "Tolerance 1e-3",
         "Evaluations measure how deep the model is",
         f"On random walks of 60 points at depth 1 the solver makes {calls:.0f} evaluations and steps over observations: the last "
         f"state is off by up to {error:.0%}. The experiment on tolerance has the same for trained models.",
-        "misleading",
+        holds=error < 0.01,
+        rule="the last state is off by less than 1 %",
+        otherwise="misleading",
     )

@@ -7,7 +7,7 @@ import torch
 
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import DEPTHS, Plan, option, quick_note, system_of
+from denots.experiments.runs import DEPTHS, Plan, name_of, option, quick_note
 from denots.experiments.trajectory import tightened
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
@@ -60,9 +60,7 @@ class Tolerance(Experiment):
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         known = [
-            r
-            for r in records
-            if system_of(r) == "denots" and option(r, "tolerance") == 1e-3 and r.extra.get("accuracy")
+            r for r in records if name_of(r) == "denots" and option(r, "tolerance") == 1e-3 and r.extra.get("accuracy")
         ]
         columns = tuple(known[0].extra["accuracy"]) if known else ()
         rows = tuple(

@@ -6,13 +6,13 @@ import numpy as np
 
 from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note, score_cell, system_of
+from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
 from denots.experiments.trajectory import follow
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
 from denots.training.model import Model
 
-SYSTEMS = ("relu", "tanh", "none", "sync", "denots")
+SHOWN = ("relu", "tanh", "none", "sync", "denots")
 DEPTH = 20.0
 SERIES = 256
 
@@ -34,14 +34,14 @@ class Trajectories(Experiment):
 
     def plan(self, request: Request) -> Plan:
         plan = Plan(request)
-        for system in SYSTEMS:
+        for system in SHOWN:
             plan.add("pendulum", system, request.seeded(quick=1, paper=3), depth=DEPTH)
         return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         curves, rows = [], []
-        for system in SYSTEMS:
-            runs = [r for r in records if system_of(r) == system and option(r, "depth") == DEPTH and _known(r)]
+        for system in SHOWN:
+            runs = [r for r in records if name_of(r) == system and option(r, "depth") == DEPTH and _known(r)]
             if runs:
                 shares = np.array(runs[0].extra["norms"]["share"])
                 mean, spread = (np.mean([r.extra["norms"][k] for r in runs], axis=0) for k in ("mean", "spread"))

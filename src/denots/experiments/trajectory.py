@@ -4,7 +4,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.func import jacrev, vmap
 
@@ -24,6 +24,7 @@ class Trajectory:
     shares: Float[Tensor, " K"]
     states: Float[Tensor, "n K H"]
     drive: Float[Tensor, "n K G"]
+    solved: Int[Tensor, " n"]  # places of the series among those that were asked for
 
     @property
     def norms(self) -> Float[Tensor, "n K"]:
@@ -43,7 +44,7 @@ def follow(model: Model, series: SeriesSet, points: int = POINTS) -> Trajectory:
     seen, rows = backbone.drive(inputs), torch.arange(len(series))
     clock = inputs.path.t0[:, None] + shares * (inputs.path.t1 - inputs.path.t0)[:, None]
     drive = torch.stack([seen(inputs.path.value(t), rows) for t in clock.T], dim=1)
-    return Trajectory(shares, encoded.states[encoded.ok], drive[encoded.ok])
+    return Trajectory(shares, encoded.states[encoded.ok], drive[encoded.ok], encoded.ok.nonzero().flatten())
 
 
 def driven(model: Model) -> DeNOTS:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import DEPTHS, Plan, option, quick_note, score_cell, system_of
+from denots.experiments.runs import DEPTHS, Plan, name_of, option, quick_note, score_cell
 from denots.experiments.trajectory import driven
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
 from denots.training.model import Model
 
-SYSTEMS = ("tanh", "denots")
+SHOWN = ("tanh", "denots")
 QUICK_DEPTHS = (1, 5, 20)
 
 
@@ -29,13 +29,13 @@ class WeightNorms(Experiment):
 
     def plan(self, request: Request) -> Plan:
         plan = Plan(request)
-        for system in SYSTEMS:
+        for system in SHOWN:
             for depth in request.of((1, 20), QUICK_DEPTHS, DEPTHS):
                 plan.add("pendulum", system, request.seeded(quick=1, paper=3), depth=float(depth))
         return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
-        found = {s: [r for r in records if system_of(r) == s and "weights" in r.extra] for s in SYSTEMS}
+        found = {s: [r for r in records if name_of(r) == s and "weights" in r.extra] for s in SHOWN}
         curves = []
         for system, runs in found.items():
             cells = {d: Cell(tuple(r.extra["weights"]["all"] for r in runs if option(r, "depth") == d)) for d in DEPTHS}
