@@ -26,6 +26,8 @@ WRONG = [
     ("presence", None, "True or False"),
     ("holes", "dig", "one of bridge, zero"),
     ("holes", None, "one of bridge, zero"),
+    ("field", None, "a name or a class"),
+    ("path", 3, "a name or a class"),
 ]
 
 

@@ -126,7 +126,7 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
 
 def test_a_fit_into_a_file_tells_its_progress_in_lines_unless_it_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "visits.csv").write_text(VISITS)
-    fit = [*COMMAND, "fit", "visits.csv", *FIT, "--epochs", "3"]
+    fit = [*COMMAND, "fit", "visits.csv", *FIT, "--set", "max_epochs=3"]
     told = subprocess.run([*fit, "--out", "a"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert re.match(
         r"depth 1, epoch 1/3: R2 -?\d+\.\d{3}, best -?\d+\.\d{3} in epoch 1, at most \d+ s left\n", told.stderr

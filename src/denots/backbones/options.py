@@ -18,24 +18,23 @@ def check_options(config: Any, *, from_zero: tuple[str, ...] = ()) -> None:
         from_zero: numbers that may be zero, too; whole ones among them, such as seeds, may be as large as they like.
     """
     for option in fields(config):
-        value, kind = getattr(config, option.name), option.type
-        if get_origin(kind) is UnionType and NoneType in get_args(kind):
-            if value is None:
-                continue
-            kind = next(each for each in get_args(kind) if each is not NoneType)
-        expected = _violated(value, kind, option.name in from_zero)
+        value = getattr(config, option.name)
+        expected = _violated(value, option.type, option.name in from_zero)
         if expected:
             raise InvalidOption(f"{option.name} must be {expected}; got {value!r}.")
 
 
 def _violated(value: Any, kind: Any, from_zero: bool) -> str | None:
     """What is expected of the value and does not hold; None where all is well."""
+    if get_origin(kind) is UnionType:
+        expected = [_violated(value, each, from_zero) for each in get_args(kind)]
+        return None if None in expected else " or ".join(words for words in expected if words)
     number = isinstance(value, Real) and not isinstance(value, bool)
     if kind is int:
+        whole = int(value) if number and isinstance(value, Integral) else -1
         if from_zero:
-            return None if number and isinstance(value, Integral) and value >= 0 else "a whole number from 0"
-        good = number and isinstance(value, Integral) and 1 <= value <= LARGEST
-        return None if good else f"a whole number from 1 to {LARGEST:,}"
+            return None if whole >= 0 else "a whole number from 0"
+        return None if 1 <= whole <= LARGEST else f"a whole number from 1 to {LARGEST:,}"
     if kind is float:
         good = number and math.isfinite(value) and (value > 0 or (from_zero and value == 0))
         return None if good else "zero or a positive number" if from_zero else "a positive number"
@@ -43,6 +42,10 @@ def _violated(value: Any, kind: Any, from_zero: bool) -> str | None:
         return None if isinstance(value, bool) else "True or False"
     if kind is str:
         return None if isinstance(value, str) else "a name"
+    if kind is NoneType:
+        return None if value is None else "None"
+    if get_origin(kind) is type:
+        return None if isinstance(value, type) else "a class"
     if get_origin(kind) is Literal:
         return None if value in get_args(kind) else f"one of {', '.join(get_args(kind))}"
     return None
