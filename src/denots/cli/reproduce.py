@@ -213,14 +213,14 @@ def _list(request: "Request", store: "Results") -> None:
 
 def _known(text: str | None, group: str) -> tuple[str, ...] | None:
     """The names asked for, each of which `denots train` must know."""
-    from denots.runs.published import SETTINGS
+    from denots.datasets import DATASETS
     from denots.systems import SYSTEMS
 
     if text is None:
         return None
     names = tuple(text.split(","))
     for name in names:
-        lookup(dict.fromkeys(SETTINGS if group == "dataset" else SYSTEMS), name, group)
+        (DATASETS if group == "dataset" else SYSTEMS).find(name)
     return names
 
 

@@ -25,8 +25,8 @@ class ControlledField(VectorField):
     def __init__(self, input_size: int, state_size: int) -> None:
         super().__init__()
         self.input_size, self.state_size = input_size, state_size
-        self._add_linear("hh", state_size, state_size)
-        self._add_linear("out", state_size * input_size, state_size)
+        self.add_linear("hh", state_size, state_size)
+        self.add_linear("out", state_size * input_size, state_size)
 
     def forward(
         self, t: Float64[Tensor, " B"], x: Float[Tensor, "B C"], h: Float[Tensor, "B H"]

@@ -49,7 +49,7 @@ class VectorField(nn.Module, abc.ABC):
         """The fused kernel that computes exactly this field, or None where there is none."""
         return None
 
-    def _add_linear(self, suffix: str, rows: int, columns: int) -> None:
+    def add_linear(self, suffix: str, rows: int, columns: int) -> None:
         """Parameters `weight_suffix` and `bias_suffix`, initialised as in `torch.nn.Linear`."""
         bound = 1 / math.sqrt(columns)
         for name, shape in (("weight", (rows, columns)), ("bias", (rows,))):

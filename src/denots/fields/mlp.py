@@ -20,7 +20,7 @@ class _MLPField(AffineInputField):
         super().__init__()
         self.input_size, self.state_size = input_size, state_size
         for suffix, fan_in in (("ih", input_size), ("hh", state_size), ("out", state_size)):
-            self._add_linear(suffix, state_size, fan_in)
+            self.add_linear(suffix, state_size, fan_in)
 
     def _hidden(self, u: Tensor, h: Tensor) -> Tensor:
         return u + linear(h, self.weight_hh, self.bias_hh)

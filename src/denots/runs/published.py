@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
 
 from denots.backbones import BACKBONES
+from denots.datasets import DATASETS
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
-from denots.registry import lookup
 from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 from denots.systems import SYSTEMS, Trained
 from denots.training.config import TrainConfig
@@ -72,6 +72,12 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
+def setting_of(dataset: str) -> Setting:
+    """What the paper chose for a data set; for one that it does not know, the depth that estimators start with."""
+    DATASETS.find(dataset)
+    return SETTINGS.get(dataset, Setting(depth=10.0))
+
+
 def published_run(
     dataset: str,
     system: str,
@@ -91,7 +97,7 @@ def published_run(
         options, train: replace options of the backbone, and of the training.
     """
     check_protocol(protocol)
-    setting = lookup(SETTINGS, dataset, "data set")
+    setting = setting_of(dataset)
     chosen = SYSTEMS.find(system)
     name = BACKBONES.name_of(chosen.backbone) if isinstance(chosen, Trained) else system
     config = as_published(chosen.configs[0], name, setting)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 
+from denots.datasets import DATASETS
 from denots.options import parse, read_value, split
 from denots.protocol import DEFAULT_PROTOCOL, check_protocol
 from denots.registry import lookup
-from denots.runs.published import SETTINGS, published_run
+from denots.runs.published import published_run
 from denots.runs.spec import DatasetSpec, RunSpec
 from denots.systems import SYSTEMS
 from denots.training.config import TrainConfig
@@ -25,7 +26,7 @@ def read_run(words: Sequence[str]) -> RunSpec:
             parts[section].append(f"{name}={value}")
         else:
             whole[lookup({known: known for known in (*WHOLE, *_dotted())}, key, "option")] = value
-    lookup(SETTINGS, whole["dataset"], "data set")
+    DATASETS.find(whole["dataset"])
     options = type(SYSTEMS.find(whole["backbone"]).configs[0])
     data = parse(DatasetSpec, parts["dataset"], without=("name",), prefix="dataset.")
     return published_run(
