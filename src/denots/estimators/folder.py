@@ -127,6 +127,8 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any], root: Path) -
 def _verify(root: Path) -> None:
     """Refuse a folder of which any byte was changed or is missing, before anything in it is used."""
     if not (root / MANIFEST).exists():
+        if (root / "weights.safetensors").exists() and (root / DESCRIPTION).exists():
+            raise InvalidFolder(f"{root} was written before model folders had a {MANIFEST} (format 1); fit it again.")
         found = (
             f"it has no {MANIFEST}" if root.is_dir() else "it is a file" if root.exists() else "there is no such folder"
         )
