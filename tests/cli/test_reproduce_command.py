@@ -1,6 +1,9 @@
 """`denots reproduce` and `denots report`: what they list, make, write and refuse."""
 
+import json
 from pathlib import Path
+
+import pytest
 
 from denots.experiments import EXPERIMENTS
 
@@ -48,3 +51,25 @@ def test_wrong_names_and_options_are_refused(run, tmp_path: Path) -> None:
     assert "profile is one of" in run("reproduce", "bump", "--profile", "tiny", code=2).stderr
     assert "is no folder" in run("report", "--results", tmp_path / "nothing", code=2).stderr
     assert "YYYY-MM-DD" in run("report", "--results", tmp_path, "--date", "today", code=2).stderr
+
+
+def test_records_are_verified_and_one_that_the_same_code_does_not_repeat_is_an_error(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("denots.runs.origin", "denots.runs.verify"):
+        monkeypatch.setattr(f"{module}.code_version", lambda: "abc")
+    results = tmp_path / "results"
+    run("reproduce", "overfitting", "--profile", "smoke", "--jobs", "1", "--results", results)
+    told = run("reproduce", "--verify", "5", "--results", results).stdout
+    assert "2 of 2 equal" in told
+    assert told.count("equal to the last digit; same code") == 2
+    file = results / "runs.jsonl"
+    record, *rest = map(json.loads, file.read_text().splitlines())
+    record["metrics"]["test"]["R2"] += 0.5
+    file.write_text("".join(json.dumps(line) + "\n" for line in (record, *rest)))
+    told = run("reproduce", "--verify", "5", "--results", results, code=1).stdout
+    assert "BROKEN pendulum-small anti depth" in told
+    assert "off by up to 0.5 (test R2: " in told
+    record["origin"]["code"] = "unknown"
+    file.write_text("".join(json.dumps(line) + "\n" for line in (record, *rest)))
+    assert "made by code unknown" in run("reproduce", "--verify", "5", "--results", results).stdout

@@ -3,7 +3,13 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+import torch
+
 import denots
+from denots.errors import SlowWarning
+from denots.fields import FIELDS
+from denots.fields.field import AffineInputField
 from denots.runs.origin import code_version
 from denots.runs.published import published_run
 from denots.runs.run import run
@@ -55,3 +61,25 @@ def test_a_record_names_the_solver_and_why_the_reference_ran() -> None:
     plain = run(published_run("bump", "denots", size=40, train=TINY, options={"backend": "reference"})).origin
     assert (plain.backend, plain.fallback, plain.profile) == ("reference", None, None)
     assert run(published_run("bump", "gru", size=40, train=TINY)).origin.backend == "none"
+
+
+class Damped(AffineInputField):
+    """A field without a kernel."""
+
+    def __init__(self, input_size: int, state_size: int) -> None:
+        super().__init__()
+        self.input_size, self.state_size = input_size, state_size
+        self._add_linear("ih", state_size, input_size)
+
+    def slope(self, u: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+        return u - h
+
+
+def test_a_field_without_a_kernel_leaves_its_reason_in_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FIELDS, "damped", Damped)
+    spec = published_run("bump", "denots", size=40, train=TINY, options={"field": "damped", "state_size": 4})
+    with pytest.warns(SlowWarning):
+        origin = run(spec).origin
+    assert origin.backend == "reference"
+    assert origin.fallback is not None
+    assert "Damped" in origin.fallback

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from denots.datasets import DATASETS
 from denots.errors import InvalidOption, UnknownName
 from denots.experiments.runs import name_of
 from denots.runs.published import published_run
@@ -66,3 +67,12 @@ def test_wrong_names_are_offered_the_nearest(names: tuple[str, str], words: str)
         published_run(*names)
     with pytest.raises(InvalidOption, match="paper, fair; got 'nice'"):
         published_run("bump", "denots", "nice")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("like", "depth", "initial"), [("bump", 10.0, "zero"), ("sine-2", 5.0, "first")])
+def test_a_data_set_of_another_package_has_a_plain_setting(
+    like: str, depth: float, initial: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DATASETS, "mine", DATASETS[like])
+    options = published_run("mine", "denots").backbone.options
+    assert (options["depth"], options["initial"]) == (depth, initial)

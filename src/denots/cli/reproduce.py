@@ -107,7 +107,8 @@ def _verify(store: "Results", request: "Request", count: int, minutes: float) ->
         made.append(found)
         ends = "equal to the last digit" if not found.where else f"off by up to {found.difference:.2g} ({found.where})"
         code = "same code" if found.same_code else f"made by code {record.origin.code}"
-        say(f"{'BROKEN ' if found.broken else ''}{label_of(record.spec)}: {ends}; {code}")
+        size = f"profile {record.origin.profile or 'none'}"
+        say(f"{'BROKEN ' if found.broken else ''}{label_of(record.spec)}, {size}: {ends}; {code}")
     equal = sum(not found.where for found in made)
     say(f"{equal} of {len(made)} equal, {len(chosen) - len(made)} left when the time was over")
     if any(found.broken for found in made):

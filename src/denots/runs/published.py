@@ -9,6 +9,7 @@ from denots.datasets import DATASETS
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 from denots.systems import SYSTEMS, Trained
+from denots.tasks import TASKS
 from denots.training.config import TrainConfig
 
 C = TypeVar("C")
@@ -73,9 +74,9 @@ SETTINGS: dict[str, Setting] = {
 
 
 def setting_of(dataset: str) -> Setting:
-    """What the paper chose for a data set; for one that it does not know, the depth that estimators start with."""
-    DATASETS.find(dataset)
-    return SETTINGS.get(dataset, Setting(depth=10.0))
+    """The published setting; for a data set that the paper does not have, such as one of another package, a plain one."""
+    forecast = TASKS.find(DATASETS.find(dataset).task).asks_times
+    return SETTINGS.get(dataset, _ANGLES if forecast else Setting(depth=10.0))
 
 
 def published_run(
