@@ -153,7 +153,7 @@ class Reverse {
       const Real* state = lane.chunk->template state<Real>(lane.at, p_.states);
       for (std::int64_t row = 0; row < p_.states; ++row) y_[row * lanes + l] = state[row];
       for (; lane.query >= 0 && asked(lane, lane.query) > lane.t; --lane.query) {
-        if (answered_by_end(lane, lane.query, lane.t, lane.dt, lane.last)) {
+        if (answered_by_end(lane, lane.query, lane.t, lane.dt)) {
           add_answer(lane, end_cotangent() + l, 1);
           continue;
         }
@@ -175,9 +175,8 @@ class Reverse {
     return p_.query_times[lane.series * p_.queries + query];
   }
 
-  bool answered_by_end(const ReverseLane& lane, std::int64_t query, double t, double dt, bool last) const {
-    const double time = asked(lane, query);
-    return time == t + dt || (last && time == asked(lane, p_.queries - 1));
+  bool answered_by_end(const ReverseLane& lane, std::int64_t query, double t, double dt) const {
+    return asked(lane, query) == step_end(t, dt, p_.stop[lane.series]);
   }
 
   void add_answer(const ReverseLane& lane, Real* to, Real weight, std::int64_t query) const {
@@ -219,7 +218,7 @@ class Reverse {
   }
 
   double time_of(const ReverseLane& lane, int s) const {
-    return stage_time(lane.t, lane.dt, scheme_.nodes[s], asked(lane, p_.queries - 1));
+    return stage_time(lane.t, lane.dt, scheme_.nodes[s], p_.stop[lane.series]);
   }
 
   // False where stages of some lane were not kept. Idle lanes get zeros.
@@ -263,7 +262,7 @@ class Reverse {
       const std::int64_t at = lane.at > 0 ? lane.at - 1 : chunk->used - 1;
       const double t = chunk->t[at], dt = chunk->dt[at];
       for (std::int64_t query = lane.query; query >= 0 && asked(lane, query) > t; --query) {
-        if (answered_by_end(lane, query, t, dt, false)) continue;
+        if (answered_by_end(lane, query, t, dt)) continue;
         const double u = (asked(lane, query) - t) / dt;
         add_answer(lane, cotangent_ + l, static_cast<Real>(dt * scheme_.dense_weight(inner_, u)), query);
       }

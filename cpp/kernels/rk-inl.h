@@ -25,6 +25,7 @@ struct Terms {
 template <class Real>
 struct Scheme {
   int stages, order, powers;
+  double safety;
   const double *nodes, *dense;
   Terms<Real> input[max_stages];  // slopes -> input of stage s, or the new state for the last s
   Terms<Real> error;
@@ -34,6 +35,7 @@ struct Scheme {
       : stages(method.stages),
         order(method.order),
         powers(method.powers),
+        safety(method.safety),
         nodes(method.nodes),
         dense(method.dense) {
     for (int s = 0; s < stages; ++s) {
@@ -52,10 +54,18 @@ struct Scheme {
   }
 };
 
-// Rounding must not lead beyond the end, where the signal may be held and its slope zero.
-DENOTS_INLINE double stage_time(double t, double step, double node, double end) {
+// Steps land on `stop`, where the observations end, and on no other time: whatever is asked inside a step is
+// read off its dense output, so that no question changes the steps.
+DENOTS_INLINE bool lands(double t, double step, double stop) { return t < stop && step >= stop - t; }
+
+DENOTS_INLINE double step_end(double t, double step, double stop) {
+  return lands(t, step, stop) ? stop : t + step;
+}
+
+// Before `stop` rounding must not lead beyond it, where the signal may be held and its slope zero.
+DENOTS_INLINE double stage_time(double t, double step, double node, double stop) {
   const double time = t + node * step;
-  return time < end ? time : end;
+  return time < stop || t >= stop ? time : stop;
 }
 
 // Calls work with a number from 1 to 7 as a compile-time constant.
@@ -112,6 +122,20 @@ __attribute__((noinline)) void combine(const Terms<Real>& terms, std::int64_t ro
   });
 }
 
+// out = base + sum of all stages, each with a weight for every lane: weight is [stage][lane].
+template <class Real>
+__attribute__((noinline)) void combine_by_lane(int stages, std::int64_t rows, const Real* weight,
+                                               const Real* base, const Real* slopes, std::int64_t stride,
+                                               Real* out) {
+  using V = typename Simd<Real>::V;
+  constexpr int lanes = Simd<Real>::lanes;
+  for (std::int64_t at = 0; at < rows * lanes; at += lanes) {
+    V sum = {};
+    for (int s = 0; s < stages; ++s) sum = fma(load(weight + s * lanes), load(slopes + s * stride + at), sum);
+    store(out + at, load(base + at) + sum);
+  }
+}
+
 // Sum over the state of (error / (atol + rtol max(|h|, |y|)))^2, NaN when y is not finite.
 template <class Real>
 __attribute__((noinline)) typename Simd<Real>::V squared_error(const Terms<Real>& terms, std::int64_t rows,
@@ -144,7 +168,7 @@ __attribute__((noinline)) typename Simd<Real>::V squared_error(const Terms<Real>
   });
 }
 
-constexpr double safety = 0.9, shrink = 0.2, grow = 10.0;
+constexpr double shrink = 0.2, grow = 10.0;
 
 inline float power(float x, float y) { return __builtin_powf(x, y); }
 inline double power(double x, double y) { return __builtin_pow(x, y); }
@@ -157,7 +181,7 @@ bool is_finite(Real x) {
 
 // How much longer the next step may be.
 template <class Real>
-double step_ratio(Real error, int order) {
+double step_ratio(Real error, int order, double safety) {
   const Real floor = static_cast<Real>(1e-30);
   const Real ratio =
       static_cast<Real>(safety) * power(error > floor ? error : floor, Real(-1) / static_cast<Real>(order));

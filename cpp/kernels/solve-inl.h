@@ -17,9 +17,9 @@ enum class Phase : int { idle, starting, stepping };
 // first slope and its first step; the others are idle.
 struct Lane {
   Phase phase;
-  bool last, finite;
+  bool finite;
   std::int64_t series, knot, reach_knot, query, accepted, rejected, evaluations;
-  double t, dt, end;   // dt: the step to try next
+  double t, dt, stop;  // dt: the step to try next; stop: where the observations end
   double step, trial;  // step: the one being tried
   TapeChunk* chunk;
 };
@@ -52,6 +52,7 @@ class Forward {
     bias_ = arena.take<Real>(field.drive_rows() * lanes);
     kept_ = arena.take<Real>(scheme_.stages * kept_stride_);
     nowhere_ = arena.take<Real>(kept_numbers(field, scheme_.stages - 1));
+    between_ = arena.take<Real>(stride_);
     lane_ = arena.take<Lane>(lanes);
     const int last = scheme_.stages - 1;
     last_signal_ = last > 2 && scheme_.nodes[last] == scheme_.nodes[last - 1] ? last - 1 : last;
@@ -100,7 +101,7 @@ class Forward {
     lane.series = series;
     lane.knot = p_.begins[series];
     lane.t = p_.start[series];
-    lane.end = asked[p_.queries - 1];
+    lane.stop = p_.stop[series];
     const Real* h0 = p_.h0 + series * p_.states;
     bool finite = true;
     for (std::int64_t row = 0; row < p_.states; ++row) {
@@ -108,7 +109,7 @@ class Forward {
       finite &= is_finite(h0[row]);
     }
     for (; lane.query < p_.queries && asked[lane.query] <= lane.t; ++lane.query) answer_with(l, h_);
-    if (!finite || !(lane.t < lane.end)) return finish(l, finite ? Status::ok : Status::not_finite);
+    if (!finite || lane.query == p_.queries) return finish(l, finite ? Status::ok : Status::not_finite);
     clear_first_slope(l);
     field_.load_bias(p_, series, bias_ + l);
     lane.phase = Phase::starting;
@@ -140,9 +141,7 @@ class Forward {
       Lane& lane = lane_[l];
       starting |= lane.phase == Phase::starting;
       if (lane.phase == Phase::stepping) {
-        const double remaining = lane.end - lane.t;
-        lane.step = lane.dt < remaining ? lane.dt : remaining;
-        lane.last = lane.step >= remaining;
+        lane.step = lands(lane.t, lane.dt, lane.stop) ? lane.stop - lane.t : lane.dt;
       }
       step[l] = static_cast<Real>(lane.step);
     }
@@ -168,7 +167,7 @@ class Forward {
       double time[max_stages];
       const int count = lane.phase == Phase::starting ? 1 : last_signal_;
       for (int s = 1; s <= count; ++s)
-        time[s - 1] = stage_time(lane.t, lane.step, scheme_.nodes[s], lane.end);
+        time[s - 1] = stage_time(lane.t, lane.step, scheme_.nodes[s], lane.stop);
       lane.reach_knot = read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.knot, count, time,
                                                               x_ + signal_stride() + l, signal_stride());
     }
@@ -193,7 +192,7 @@ class Forward {
       Lane& lane = lane_[l];
       if (lane.phase != Phase::starting) continue;
       const Real trial = static_cast<Real>(lane.trial);
-      const double time = stage_time(lane.t, lane.trial, 1.0, lane.end);
+      const double time = stage_time(lane.t, lane.trial, 1.0, lane.stop);
       read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.knot, 1, &time,
                                             x_ + 2 * signal_stride() + l, signal_stride());
       for (std::int64_t at = l; at < stride_; at += lanes) y[at] = h_[at] + trial * k_[stride_ + at];
@@ -224,11 +223,9 @@ class Forward {
   void decide(V squares) {
     alignas(64) Real sum[lanes];
     alignas(64) typename Simd<Real>::Int accepted[lanes];
-    bool over[lanes];
     store(sum, squares);
     for (int l = 0; l < lanes; ++l) {
       accepted[l] = 0;
-      over[l] = false;
       stages_[l] = nowhere_;
       if (lane_[l].phase != Phase::stepping) continue;
       lane_[l].evaluations += scheme_.stages - 1;
@@ -237,14 +234,16 @@ class Forward {
         reject(l, shrink, Status::not_finite);
         continue;
       }
-      const double ratio = step_ratio(error, scheme_.order);
+      const double ratio = step_ratio(error, scheme_.order, scheme_.safety);
       if (error < Real(1)) {
         accepted[l] = -1;
-        over[l] = accept(l, ratio);
+        plan_next(lane_[l], ratio);
+        if (tape_ != nullptr) record(l);
       } else {
         reject(l, ratio, Status::step_underflow);
       }
     }
+    answer_queries(accepted);
     const I mask = *reinterpret_cast<const I*>(accepted);
     if (keeps_) keep_stages(mask);
     const Real* fresh = k_ + (scheme_.stages - 1) * stride_;
@@ -253,7 +252,7 @@ class Forward {
       store(k_ + at, mask ? load(fresh + at) : load(k_ + at));
     }
     for (int l = 0; l < lanes; ++l)
-      if (over[l]) finish(l, lane_[l].last ? Status::ok : Status::max_steps);
+      if (accepted[l]) advance(l);
   }
 
   // Writes the stages of accepted steps to the tape. The last one is the first of the next step.
@@ -272,31 +271,30 @@ class Forward {
       store(kept_ + at, mask ? load(last + at) : load(kept_ + at));
   }
 
-  // Whether the series ends here; its lane must first take over the new state.
-  bool accept(int l, double ratio) {
+  // A step cut short at the stop does not shorten the one after it.
+  static void plan_next(Lane& lane, double ratio) {
+    const double next = lane.step * ratio;
+    lane.dt = lane.step < lane.dt && next < lane.dt ? lane.dt : next;
+  }
+
+  // Ends a step that was accepted, and the series with its last query; the lane has taken over the new state.
+  void advance(int l) {
     Lane& lane = lane_[l];
-    if (tape_ != nullptr) record(l);
-    const double* asked = p_.query_times + lane.series * p_.queries;
-    const double reach = lane.t + lane.step;
-    for (; lane.query < p_.queries && (asked[lane.query] <= reach || lane.last); ++lane.query) {
-      const double time = asked[lane.query];
-      if (time == reach || (lane.last && time == lane.end))
-        answer_with(l, y_);
-      else
-        answer_between(l, (time - lane.t) / lane.step);
-    }
-    lane.t = lane.last ? lane.end : reach;
-    lane.dt = lane.step * ratio;
+    lane.t = step_end(lane.t, lane.step, lane.stop);
     lane.knot = lane.reach_knot;
     ++lane.accepted;
-    return lane.last || lane.accepted + lane.rejected >= p_.max_steps;
+    if (lane.query == p_.queries)
+      finish(l, Status::ok);
+    else if (lane.accepted + lane.rejected >= p_.max_steps)
+      finish(l, Status::max_steps);
   }
 
   void reject(int l, double ratio, Status reason) {
     Lane& lane = lane_[l];
     ++lane.rejected;
     lane.dt = lane.step * ratio;
-    if (lane.t + lane.dt <= lane.t + 1e-15 * __builtin_fabs(lane.end))
+    const double size = __builtin_fabs(lane.t < lane.stop ? lane.stop : lane.t);
+    if (lane.t + lane.dt <= lane.t + 1e-15 * size)
       finish(l, reason);
     else if (lane.accepted + lane.rejected >= p_.max_steps)
       finish(l, Status::max_steps);
@@ -331,16 +329,32 @@ class Forward {
     for (std::int64_t row = 0; row < p_.states; ++row) to[row] = from[row * lanes + l];
   }
 
-  void answer_between(int l, double u) const {
-    Real* const to = answer(lane_[l]);
-    Real weight[max_stages];
-    for (int s = 0; s < scheme_.stages; ++s)
-      weight[s] = static_cast<Real>(lane_[l].step * scheme_.dense_weight(s, u));
-    for (std::int64_t row = 0; row < p_.states; ++row) {
-      const Real* k = k_ + row * lanes + l;
-      Real sum = 0;
-      for (int s = 0; s < scheme_.stages; ++s) sum += weight[s] * k[s * stride_];
-      to[row] = h_[row * lanes + l] + sum;
+  // Answers what was asked inside accepted steps by their dense output, one query of every lane at a time,
+  // and what was asked at their end by the new state.
+  void answer_queries(const typename Simd<Real>::Int* accepted) {
+    alignas(64) Real weight[max_stages * lanes] = {};
+    for (bool more = true; more;) {
+      bool inside[lanes] = {};
+      more = false;
+      for (int l = 0; l < lanes; ++l) {
+        Lane& lane = lane_[l];
+        if (!accepted[l]) continue;
+        const double* asked = p_.query_times + lane.series * p_.queries;
+        const double reach = step_end(lane.t, lane.step, lane.stop);
+        for (; lane.query < p_.queries && asked[lane.query] == reach; ++lane.query) answer_with(l, y_);
+        if (lane.query == p_.queries || asked[lane.query] > reach) continue;
+        const double u = (asked[lane.query] - lane.t) / lane.step;
+        for (int s = 0; s < scheme_.stages; ++s)
+          weight[s * lanes + l] = static_cast<Real>(lane.step * scheme_.dense_weight(s, u));
+        more = inside[l] = true;
+      }
+      if (!more) return;
+      combine_by_lane(scheme_.stages, p_.states, weight, h_, k_, stride_, between_);
+      for (int l = 0; l < lanes; ++l) {
+        if (!inside[l]) continue;
+        answer_with(l, between_);
+        ++lane_[l].query;
+      }
     }
   }
 
@@ -353,6 +367,7 @@ class Forward {
   // [row][lane]; inputs_, k_, x_ and kept_ are [stage][row][lane]; y_ is the last stage of inputs_, the new
   // state
   Real *h_, *inputs_, *y_ = nullptr, *k_, *x_, *bias_, *kept_;
+  Real* between_;        // states inside a step
   Real* nowhere_;        // where stages go that the tape does not want
   Real* stages_[lanes];  // where those of this round go
   Lane* lane_;

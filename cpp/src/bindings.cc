@@ -64,8 +64,8 @@ std::shared_ptr<void> hold(Arrays... arrays) {
 // A denots::Method that owns its tables.
 class BoundMethod {
  public:
-  BoundMethod(int order, Vector<const double> nodes, Matrix<const double> weights, Vector<const double> error,
-              Matrix<const double> dense)
+  BoundMethod(int order, double safety, Vector<const double> nodes, Matrix<const double> weights,
+              Vector<const double> error, Matrix<const double> dense)
       : keep_(hold(nodes, weights, error, dense)) {
     const auto stages = static_cast<std::int64_t>(nodes.shape(0));
     require(stages >= 3 && stages <= denots::max_stages, "nodes: a method has 3 to 7 stages.");
@@ -87,7 +87,8 @@ class BoundMethod {
               nodes.data(),
               weights.data(),
               error.data(),
-              dense.data()};
+              dense.data(),
+              safety};
   }
 
   denots::Method method;
@@ -121,13 +122,13 @@ class BoundProblem {
   BoundProblem(const std::string& field, const BoundMethod& method, double rtol, double atol,
                std::int64_t max_steps, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
                Vector<const double> times, Matrix<const Real> values, Matrix<const Real> slopes,
-               Vector<const double> start, Matrix<const double> queries, Matrix<const std::int64_t> positions,
-               Matrix<const Real> h0, Matrix<const Real> weight_hh, Vector<const Real> bias_hh,
-               Matrix<const Real> weight_in, Matrix<const Real> bias, Matrix<const Real> weight_out,
-               Vector<const Real> bias_out)
+               Vector<const double> start, Vector<const double> stop, Matrix<const double> queries,
+               Matrix<const std::int64_t> positions, Matrix<const Real> h0, Matrix<const Real> weight_hh,
+               Vector<const Real> bias_hh, Matrix<const Real> weight_in, Matrix<const Real> bias,
+               Matrix<const Real> weight_out, Vector<const Real> bias_out)
       : field_(field),
-        keep_(hold(method, begins, ends, times, values, slopes, start, queries, positions, h0, weight_hh,
-                   bias_hh, weight_in, bias, weight_out, bias_out)) {
+        keep_(hold(method, begins, ends, times, values, slopes, start, stop, queries, positions, h0,
+                   weight_hh, bias_hh, weight_in, bias, weight_out, bias_out)) {
     const auto n = static_cast<std::int64_t>(start.shape(0)), H = static_cast<std::int64_t>(h0.shape(1));
     const auto C = static_cast<std::int64_t>(values.shape(1)), N = static_cast<std::int64_t>(times.shape(0));
     const auto K = static_cast<std::int64_t>(queries.shape(1)),
@@ -140,6 +141,7 @@ class BoundProblem {
     expect(ends, "ends", {n});
     expect(values, "values", {N, C});
     expect(slopes, "slopes", {N, C});
+    expect(stop, "stop", {n});
     expect(queries, "queries", {n, K});
     expect(positions, "positions", {n, K});
     expect(h0, "h0", {n, H});
@@ -167,6 +169,7 @@ class BoundProblem {
                values.data(),
                slopes.data(),
                start.data(),
+               stop.data(),
                queries.data(),
                positions.data(),
                h0.data(),
@@ -273,13 +276,14 @@ void bind_solver(nb::module_& m, const char* name) {
   nb::class_<P>(m, name)
       .def(nb::init<const std::string&, const BoundMethod&, double, double, std::int64_t,
                     Vector<const std::int64_t>, Vector<const std::int64_t>, Vector<const double>,
-                    Matrix<const Real>, Matrix<const Real>, Vector<const double>, Matrix<const double>,
-                    Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>, Vector<const Real>,
-                    Matrix<const Real>, Matrix<const Real>, Matrix<const Real>, Vector<const Real>>(),
+                    Matrix<const Real>, Matrix<const Real>, Vector<const double>, Vector<const double>,
+                    Matrix<const double>, Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>,
+                    Vector<const Real>, Matrix<const Real>, Matrix<const Real>, Matrix<const Real>,
+                    Vector<const Real>>(),
            nb::kw_only(), "field"_a, "method"_a, "rtol"_a, "atol"_a, "max_steps"_a, "begins"_a.noconvert(),
            "ends"_a.noconvert(), "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(),
-           "start"_a.noconvert(), "queries"_a.noconvert(), "positions"_a.noconvert(), "h0"_a.noconvert(),
-           "weight_hh"_a.noconvert(), "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(),
+           "start"_a.noconvert(), "stop"_a.noconvert(), "queries"_a.noconvert(), "positions"_a.noconvert(),
+           "h0"_a.noconvert(), "weight_hh"_a.noconvert(), "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(),
            "bias"_a.noconvert(), "weight_out"_a.noconvert(), "bias_out"_a.noconvert())
       .def("solve", &P::solve, nb::kw_only(), "states"_a.noconvert(), "status"_a.noconvert(),
            "evaluations"_a.noconvert(), "accepted"_a.noconvert(), "rejected"_a.noconvert(),
@@ -300,10 +304,10 @@ NB_MODULE(_native, m) {
   bind_splines<float>(m);
   bind_splines<double>(m);
   nb::class_<BoundMethod>(m, "Method")
-      .def(nb::init<int, Vector<const double>, Matrix<const double>, Vector<const double>,
+      .def(nb::init<int, double, Vector<const double>, Matrix<const double>, Vector<const double>,
                     Matrix<const double>>(),
-           nb::kw_only(), "order"_a, "nodes"_a.noconvert(), "weights"_a.noconvert(), "error"_a.noconvert(),
-           "dense"_a.noconvert());
+           nb::kw_only(), "order"_a, "safety"_a, "nodes"_a.noconvert(), "weights"_a.noconvert(),
+           "error"_a.noconvert(), "dense"_a.noconvert());
   nb::class_<BoundTape>(m, "Tape").def_prop_ro("bytes", [](const BoundTape& it) { return it.tape.bytes(); });
   bind_solver<float>(m, "Problem32");
   bind_solver<double>(m, "Problem64");

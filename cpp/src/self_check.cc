@@ -41,6 +41,7 @@ class Trial {
       begins_.push_back(static_cast<std::int64_t>(times_.size()));
       for (std::int64_t k = 0; k < 3 + i % 4; ++k) times_.push_back(0.4 * static_cast<double>(k));
       ends_.push_back(static_cast<std::int64_t>(times_.size()));
+      stop_.push_back(times_.back() + 0.1);  // a longer step beyond would multiply how targets round
       queries_.push_back(0.3), queries_.push_back(times_.back() + 0.1);
       positions_.push_back(1), positions_.push_back(0);
     }
@@ -68,6 +69,7 @@ class Trial {
                 inputs_[0].data(),
                 inputs_[1].data(),
                 start_.data(),
+                stop_.data(),
                 queries_.data(),
                 positions_.data(),
                 inputs_[2].data(),
@@ -104,7 +106,7 @@ class Trial {
   static constexpr std::int64_t series = 19, asked = 2;
   Rows rows_;
   std::vector<std::int64_t> begins_, ends_, positions_;
-  std::vector<double> times_, start_, queries_;
+  std::vector<double> times_, start_, stop_, queries_;
   std::vector<std::vector<Real>>
       inputs_;  // values, slopes, h0, weight_hh, bias_hh, weight_in, bias, weight_out, bias_out
   Problem<Real> problem_;

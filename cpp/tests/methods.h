@@ -126,4 +126,47 @@ struct BogackiShampine {
   Method view() const { return {4, 3, 3, nodes, weights, error, dense}; }
 };
 
+// Owren and Zennaro, with dense output of fourth order and a safety of its own.
+struct OwrenZennaro {
+  double nodes[6] = {0.0, 1. / 6, 11. / 37, 11. / 17, 13. / 15, 1.0};
+  double weights[36] = {};
+  double error[6] = {-553. / 3146, 0, 483257. / 1006720, -1666663. / 3252480, 3375. / 23296, 79. / 1248};
+  double dense[24] = {1.0,
+                      -104217. / 37466,
+                      1806901. / 618189,
+                      -866577. / 824252,  //
+                      0,
+                      0,
+                      0,
+                      0,  //
+                      0,
+                      861101. / 230560,
+                      -2178079. / 380424,
+                      12308679. / 5072320,  //
+                      0,
+                      -63869. / 293440,
+                      6244423. / 5325936,
+                      -7816583. / 10144640,  //
+                      0,
+                      -1522125. / 762944,
+                      982125. / 190736,
+                      -624375. / 217984,  //
+                      0,
+                      165. / 131,
+                      -461. / 131,
+                      296. / 131};
+
+  OwrenZennaro() {
+    const double rows[6][5] = {{},
+                               {1. / 6},
+                               {44. / 1369, 363. / 1369},
+                               {3388. / 4913, -8349. / 4913, 8140. / 4913},
+                               {-36764. / 408375, 767. / 1125, -32708. / 136125, 210392. / 408375},
+                               {1697. / 18876, 0, 50653. / 116160, 299693. / 1626240, 3375. / 11648}};
+    for (int s = 0; s < 6; ++s)
+      for (int j = 0; j < 5; ++j) weights[s * 6 + j] = rows[s][j];
+  }
+  Method view() const { return {6, 4, 4, nodes, weights, error, dense, 0.7}; }
+};
+
 }  // namespace denots::check

@@ -22,6 +22,7 @@ struct Case {
   std::int64_t max_steps = 1000, series = 1, channels = 1, states = 1, queries = 1, bias_rows = 1;
   std::vector<std::int64_t> offsets, positions;
   std::vector<double> times, start, query_times;
+  mutable std::vector<double> stop;  // the last knot of each series
   std::vector<Real> values, slopes, h0, weight_hh, bias_hh, weight_in, bias, weight_out, bias_out;
 
   Rows rows_of_field() const { return rows_of(field, states, channels); }
@@ -35,6 +36,8 @@ struct Case {
   }
 
   Problem<Real> view() const {
+    stop.clear();
+    for (std::int64_t i = 0; i < series; ++i) stop.push_back(times[offsets[i + 1] - 1]);
     return {field.c_str(),
             method,
             rtol,
@@ -52,6 +55,7 @@ struct Case {
             values.data(),
             slopes.data(),
             start.data(),
+            stop.data(),
             query_times.data(),
             positions.data(),
             h0.data(),

@@ -87,10 +87,10 @@ void test_control() {
   for (const int order : {3, 5}) {
     for (const double error : {1e-3, 0.3, 1.0, 7.0, 90.0}) {
       const double wanted = std::fmin(10.0, std::fmax(0.2, 0.9 * std::pow(error, -1.0 / order)));
-      expect_near(step_ratio(static_cast<Real>(error), order), wanted, 1e-5L, "step ratio");
+      expect_near(step_ratio(static_cast<Real>(error), order, 0.9), wanted, 1e-5L, "step ratio");
     }
-    expect(step_ratio(Real(0), order) == 10.0, "no error, longest step");
-    expect(step_ratio(std::numeric_limits<Real>::max(), order) == 0.2, "huge error, shortest step");
+    expect(step_ratio(Real(0), order, 0.9) == 10.0, "no error, longest step");
+    expect(step_ratio(std::numeric_limits<Real>::max(), order, 0.9) == 0.2, "huge error, shortest step");
   }
   const Real inf = std::numeric_limits<Real>::infinity(), nan = std::numeric_limits<Real>::quiet_NaN();
   for (const Real bad : {inf, nan, Real(0)}) {
@@ -127,7 +127,8 @@ void test_all(const Method& method) {
 int main() {
   const denots::check::DormandPrince fifth;
   const denots::check::BogackiShampine third;
-  for (const denots::Method& method : {fifth.view(), third.view()}) {
+  const denots::check::OwrenZennaro fourth;
+  for (const denots::Method& method : {fifth.view(), fourth.view(), third.view()}) {
     denots::DENOTS_TARGET::test_method(method);
     denots::DENOTS_TARGET::test_all<float>(method);
     denots::DENOTS_TARGET::test_all<double>(method);

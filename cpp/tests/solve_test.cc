@@ -240,8 +240,9 @@ int main() {
   using namespace denots::check;
   const DormandPrince fifth;
   const BogackiShampine third;
+  const OwrenZennaro fourth;
   on_each_target([&](denots::Target) {
-    for (const denots::Method& method : {fifth.view(), third.view()}) {
+    for (const denots::Method& method : {fifth.view(), fourth.view(), third.view()}) {
       test_closed_form<float>(method);
       test_closed_form<double>(method);
     }

@@ -18,7 +18,7 @@ def set_fault(target: str, fault: str) -> None: ...
 
 class Method:
     def __init__(
-        self, *, order: int, nodes: FloatArray, weights: FloatArray, error: FloatArray, dense: FloatArray
+        self, *, order: int, safety: float, nodes: FloatArray, weights: FloatArray, error: FloatArray, dense: FloatArray
     ) -> None: ...
 
 class Tape:
@@ -40,6 +40,7 @@ class _Problem:
         values: FloatArray,
         slopes: FloatArray,
         start: FloatArray,
+        stop: FloatArray,
         queries: FloatArray,
         positions: IntArray,
         h0: FloatArray,

@@ -71,9 +71,9 @@ def fields() -> list[str]:
     return _native.fields()
 
 
-def method(order: int, tables: Mapping[str, FloatArray]) -> _native.Method:
+def method(order: int, safety: float, tables: Mapping[str, FloatArray]) -> _native.Method:
     """A Runge-Kutta method that reuses its last stage; `tables` are nodes, weights, error and dense."""
-    return _native.Method(order=order, **tables)
+    return _native.Method(order=order, safety=safety, **tables)
 
 
 def problem(dtype: torch.dtype, *, bias: Tensor, **others: Any) -> Any:

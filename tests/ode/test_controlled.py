@@ -65,7 +65,7 @@ def test_a_held_signal_leaves_the_state_where_it_is(backend: str) -> None:
     states = solve(ControlledField(1, 5), path, h0, at=at, backend=backend, **TIGHT).states[0]
     torch.testing.assert_close(states[:2], h0.expand(2, 5), rtol=0, atol=1e-6)
     assert (states[2] - h0[0]).abs().max() > 1e-3
-    torch.testing.assert_close(states[3:], states[2].expand(2, 5), rtol=0, atol=2e-5)
+    torch.testing.assert_close(states[3:], states[2].expand(2, 5), rtol=0, atol=5e-5)
 
 
 @pytest.mark.parametrize("start", [-0.3, 0.1, 1e-9])

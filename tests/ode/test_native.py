@@ -33,7 +33,9 @@ def assert_agrees(field, path: Path, h0: torch.Tensor, *, states: float, gradien
     assert expected.backend == "reference"
     for name in ("status", "accepted", "rejected", "evaluations"):
         assert torch.equal(getattr(found, name), getattr(expected, name)), name
-    torch.testing.assert_close(found.reached, expected.reached)
+    # Beyond the last query a step ends where the rounding of its size leads it.
+    rounding = 1e-9 if h0.dtype == torch.float64 else 1e-3
+    torch.testing.assert_close(found.reached, expected.reached, rtol=rounding, atol=0)
     size = float(expected.states.detach().abs().max())
     torch.testing.assert_close(found.states, expected.states, rtol=0, atol=states * size)
     assert found_gradients.keys() == expected_gradients.keys()
@@ -45,7 +47,7 @@ def assert_agrees(field, path: Path, h0: torch.Tensor, *, states: float, gradien
 @every_target
 @pytest.mark.parametrize("dtype", DTYPES)
 @every_field
-@pytest.mark.parametrize("method", ["dopri5", "tsit5", "bosh3"])
+@pytest.mark.parametrize("method", ["dopri5", "tsit5", "owrenzen4", "bosh3"])
 def test_states_and_all_gradients_are_those_of_the_reference(
     name: str, dtype: torch.dtype, method: str, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,14 +56,14 @@ def test_states_and_all_gradients_are_those_of_the_reference(
     path, field = smooth_path(19, dtype, depth=1.0), EVERY[name](3, 10).to(dtype)
     h0 = 0.5 * torch.randn(19, 10, dtype=dtype)
     options = {"at": queries_of(path), "per_series": True, "to_path": True, "method": method, **GIVEN_STEPS}
-    assert_agrees(field, path, h0, states=1e-10 if double else 1e-5, gradients=1e-10 if double else 1e-4, **options)
+    assert_agrees(field, path, h0, states=1e-10 if double else 3e-5, gradients=1e-10 if double else 3e-4, **options)
 
 
 @every_target
 @pytest.mark.parametrize(
     ("name", "dtype"), [*((name, torch.float64) for name in EVERY), *((name, torch.float32) for name in GRU)]
 )
-@pytest.mark.parametrize("method", ["dopri5", "tsit5", "bosh3"])
+@pytest.mark.parametrize("method", ["dopri5", "tsit5", "owrenzen4", "bosh3"])
 def test_accepted_and_rejected_steps_are_those_of_the_reference(
     name: str, dtype: torch.dtype, method: str, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

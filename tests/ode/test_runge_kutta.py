@@ -8,7 +8,7 @@ from scipy.integrate import RK45
 from denots.ode.runge_kutta import DOPRI5, METHODS, interpolate, step
 
 pytestmark = pytest.mark.usefixtures("double")
-DENSE_ORDER = {"dopri5": 4, "tsit5": 4, "bosh3": 3, "rk4": 3, "euler": 1}
+DENSE_ORDER = {"dopri5": 4, "tsit5": 4, "owrenzen4": 4, "bosh3": 3, "rk4": 3, "euler": 1}
 
 
 def swing(t: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
@@ -59,3 +59,13 @@ def test_dopri5_is_the_table_of_scipy() -> None:
     np.testing.assert_allclose(DOPRI5.weights[:6], RK45.B, atol=1e-15)
     np.testing.assert_allclose(np.array(DOPRI5.error), -2 / 3 * RK45.E, atol=1e-15)
     np.testing.assert_allclose(np.array(DOPRI5.dense), RK45.P, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", [name for name, table in METHODS.items() if table.error is not None])
+def test_no_jump_inside_a_step_escapes_the_error_estimate(name: str) -> None:
+    """A slope that is one from some moment on: the estimate is far from nothing, wherever in the step that is."""
+    table = METHODS[name]
+    assert table.error is not None
+    for moment in np.linspace(0.01, 0.99, 99):
+        seen = abs(sum(e for e, node in zip(table.error, table.nodes, strict=True) if node >= moment))
+        assert seen > 5e-4, f"a jump at {moment:.2f} of the step"

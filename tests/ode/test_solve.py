@@ -50,7 +50,7 @@ class Linear(VectorField):
 
 
 @pytest.mark.parametrize("name", FIELDS)
-@pytest.mark.parametrize("method", ["dopri5", "tsit5", "bosh3"])
+@pytest.mark.parametrize("method", ["dopri5", "tsit5", "owrenzen4", "bosh3"])
 def test_states_equal_scipys_at_the_end_and_in_between(name: str, method: str) -> None:
     path, field = smooth_path(), FIELDS[name](2, 4)
     tight = dict(TIGHT) if method != "bosh3" else {"rtol": 1e-7, "atol": 1e-7, "max_steps": 100_000}

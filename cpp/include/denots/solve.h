@@ -29,6 +29,7 @@ struct Method {
       weights;  // [stages, stages]; row s leads to the input of stage s, the last one to the new state
   const double* error;  // [stages]
   const double* dense;  // [stages, powers]: weight of stage i at fraction u is sum_p dense[i, p] u^(p + 1)
+  double safety = 0.9;  // of the step that would just meet the tolerance, the share that is taken
 };
 
 // Series i owns the knots begins[i] .. ends[i] of the signal; several may own the same. Query times of a
@@ -44,7 +45,7 @@ struct Problem {
   const std::int64_t *begins, *ends;
   const double* times;                // [knots]
   const Real *values, *slopes;        // [knots, channels]
-  const double* start;                // [series]
+  const double *start, *stop;         // [series]; a step lands on stop, on no other time
   const double* query_times;          // [series, queries]
   const std::int64_t* positions;      // [series, queries]
   const Real* h0;                     // [series, states]

@@ -1,7 +1,7 @@
 """Step control: the scaled error, the first step, and how the next one follows.
 
-An error of one meets the tolerance exactly. The rules are those of the solver with which
-the method was published, so that evaluation counts compare.
+An error of one meets the tolerance exactly. The rules are those of the solver with which DeNOTS
+was published, so that evaluation counts compare; a method brings its own `safety`.
 """
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from denots.ode.runge_kutta import Slope
 
-SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
+SHRINK, GROW = 0.2, 10.0
 
 
 def scaled_error(error: Tensor, h0: Tensor, h1: Tensor, rtol: float, atol: float) -> Tensor:
@@ -17,9 +17,9 @@ def scaled_error(error: Tensor, h0: Tensor, h1: Tensor, rtol: float, atol: float
     return _rms(error / (atol + rtol * torch.maximum(h0.abs(), h1.abs())))
 
 
-def step_ratio(error: Tensor, order: int) -> Tensor:
+def step_ratio(error: Tensor, order: int, safety: float) -> Tensor:
     """How much longer the next step may be; a single lucky step must not skip many knots."""
-    return (SAFETY * error.clamp_min(1e-30) ** (-1 / order)).clamp(SHRINK, GROW).to(torch.float64)
+    return (safety * error.clamp_min(1e-30) ** (-1 / order)).clamp(SHRINK, GROW).to(torch.float64)
 
 
 def first_step(slope: Slope, t: Tensor, h: Tensor, k: Tensor, order: int, rtol: float, atol: float) -> Tensor:

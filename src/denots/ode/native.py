@@ -62,7 +62,7 @@ def _method(name: str) -> Any:
         "error": np.array(table.error),
         "dense": np.array(table.dense),
     }
-    return kernels.method(table.order, tables)
+    return kernels.method(table.order, table.safety, tables)
 
 
 class _FusedSolve(torch.autograd.Function):
@@ -161,6 +161,7 @@ def solve_native(
         "ends": path.end,
         "times": path.times,
         "start": path.t0,
+        "stop": path.t1,
         "queries": queries,
         "positions": positions,
     }

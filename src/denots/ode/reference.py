@@ -1,8 +1,10 @@
 """The adaptive loop in plain PyTorch, written to be read; the oracle for the native kernels.
 
 Every series has its own time, step size and fate. A round advances the rows that are still
-under way; finished and failed rows cost nothing and influence nobody. Gradients are those of
-the accepted steps, with step sizes as constants.
+under way; finished and failed rows cost nothing and influence nobody. Steps land on the end of the
+observations and on no other time: what is asked inside a step is read off its dense output, so that
+no question changes the answer to another. Gradients are those of the accepted steps, with step sizes
+as constants.
 """
 
 from dataclasses import dataclass
@@ -35,11 +37,11 @@ class ReferenceRun:
 
     def __post_init__(self) -> None:
         n = len(self.h)
-        self.t, self.end = self.path.t0.clone(), self.queries.amax(dim=1)
+        self.t, self.stop, self.last_query = self.path.t0.clone(), self.path.t1, self.queries.amax(dim=1)
         self.k, self.dt = torch.zeros_like(self.h), torch.zeros_like(self.t)
         self.status = torch.full((n,), Status.OK, dtype=torch.int64)
         self.evaluations, self.accepted, self.rejected = (torch.zeros(n, dtype=torch.int64) for _ in range(3))
-        self.running = self.t < self.end
+        self.running = self.t < self.last_query
         self.found: list[tuple[Tensor, Tensor, Tensor]] = []  # (series, query, state) of each answered query
 
     def solve(self) -> Solution:
@@ -57,7 +59,8 @@ class ReferenceRun:
         )
 
     def _slope(self, rows: Tensor, t: Tensor, h: Tensor) -> Tensor:
-        t = torch.minimum(t, self.end[rows])  # rounding must not lead beyond the end, where a path may be held
+        # Before the stop rounding must not lead beyond it, where the path is held.
+        t = torch.where(self.t[rows] < self.stop[rows], torch.minimum(t, self.stop[rows]), t)
         x = (self.path.value if self.field.reads == "value" else self.path.derivative)(t, rows)
         self.evaluations[rows] += 1
         if self.input_map is not None and isinstance(self.field, AffineInputField):
@@ -87,24 +90,29 @@ class ReferenceRun:
 
     def _round(self, rows: Tensor) -> None:
         """One attempted step of each of `rows`."""
-        t, remaining = self.t[rows], self.end[rows] - self.t[rows]
-        dt = torch.minimum(self.dt[rows], remaining)
-        last = dt >= remaining
+        t, dt, remaining = self.t[rows], self.dt[rows], self.stop[rows] - self.t[rows]
+        lands = (remaining > 0) & (dt >= remaining)
+        dt = torch.where(lands, remaining, dt)
+        reach = torch.where(lands, self.stop[rows], t + dt)
         h_new, slopes, error = self._attempt(rows, t, dt)
         finite = torch.isfinite(error)
         if not finite.all():
             # Autograd multiplies a zero gradient with an infinite derivative to NaN, which would
             # reach the weights and thus every other series: these rows must leave the graph.
             self._reject(rows[~finite], dt[~finite], SHRINK, Status.NOT_FINITE)
-            rows, t, dt, last = rows[finite], t[finite], dt[finite], last[finite]
+            rows, t, dt, reach = rows[finite], t[finite], dt[finite], reach[finite]
             if not len(rows):
                 return
             self.evaluations[rows] -= len(slopes) - 1
             h_new, slopes, error = self._attempt(rows, t, dt)
         accept = error < 1.0
-        ratio = step_ratio(error, self.table.order) if self.table.error is not None else torch.ones_like(dt)
-        self._accept(rows[accept], t[accept], dt[accept], last[accept], h_new[accept], [k[accept] for k in slopes])
-        self.dt[rows[accept]] = (dt * ratio)[accept]
+        ratio = torch.ones_like(dt)
+        if self.table.error is not None:
+            ratio = step_ratio(error, self.table.order, self.table.safety)
+        self._accept(rows[accept], t[accept], dt[accept], reach[accept], h_new[accept], [k[accept] for k in slopes])
+        planned = self.dt[rows]  # a step cut short at the stop does not shorten the one after it
+        following = torch.where(dt < planned, torch.maximum(dt * ratio, planned), dt * ratio)
+        self.dt[rows[accept]] = following[accept]
         self._reject(rows[~accept], dt[~accept], ratio[~accept], Status.STEP_UNDERFLOW)
 
     def _attempt(self, rows: Tensor, t: Tensor, dt: Tensor) -> tuple[Tensor, list[Tensor], Tensor]:
@@ -119,15 +127,15 @@ class ReferenceRun:
             error = torch.where(torch.isfinite(h_new).all(dim=1), error, torch.nan)
         return h_new, slopes, error
 
-    def _accept(self, rows: Tensor, t: Tensor, dt: Tensor, last: Tensor, h_new: Tensor, slopes: list[Tensor]) -> None:
+    def _accept(self, rows: Tensor, t: Tensor, dt: Tensor, reach: Tensor, h_new: Tensor, slopes: list[Tensor]) -> None:
         if not len(rows):
             return
-        self._answer_queries(rows, t, dt, last, h_new, slopes)
+        self._answer_queries(rows, t, dt, reach, h_new, slopes)
         self.h = self.h.index_copy(0, rows, h_new)
-        self.t[rows] = torch.where(last, self.end[rows], t + dt)
+        self.t[rows] = reach
         self.accepted[rows] += 1
-        self.running[rows] = ~last
-        on = rows[~last]
+        self.running[rows] = reach < self.last_query[rows]
+        on = rows[self.running[rows]]
         if self.table.reuses_last:
             self.k = self.k.index_copy(0, rows, slopes[-1])
         elif len(on):
@@ -137,7 +145,8 @@ class ReferenceRun:
     def _reject(self, rows: Tensor, dt: Tensor, ratio: Tensor | float, reason: Status) -> None:
         self.rejected[rows] += 1
         self.dt[rows] = dt * ratio
-        stuck = self.t[rows] + self.dt[rows] <= self.t[rows] + 1e-15 * self.end[rows].abs()
+        t, stop = self.t[rows], self.stop[rows]
+        stuck = t + self.dt[rows] <= t + 1e-15 * torch.where(t < stop, stop, t).abs()
         if self.table.error is None:
             stuck = torch.ones_like(stuck)
         self._fail(rows, stuck, reason)
@@ -152,15 +161,13 @@ class ReferenceRun:
         self.found.append((row, query, self.h[row]))
 
     def _answer_queries(
-        self, rows: Tensor, t: Tensor, dt: Tensor, last: Tensor, h_new: Tensor, slopes: list[Tensor]
+        self, rows: Tensor, t: Tensor, dt: Tensor, reach: Tensor, h_new: Tensor, slopes: list[Tensor]
     ) -> None:
         """Queries inside this step are read off its dense output; those at its end are the new state."""
         asked = self.queries[rows]
-        inside = (asked > t[:, None]) & ((asked <= (t + dt)[:, None]) | last[:, None])
-        at_end = inside & ((asked == (t + dt)[:, None]) | (last[:, None] & (asked == self.end[rows][:, None])))
-        local, query = at_end.nonzero(as_tuple=True)
+        local, query = (asked == reach[:, None]).nonzero(as_tuple=True)
         self.found.append((rows[local], query, h_new[local]))
-        local, query = (inside & ~at_end).nonzero(as_tuple=True)
+        local, query = ((asked > t[:, None]) & (asked < reach[:, None])).nonzero(as_tuple=True)
         if len(local):
             theta = (asked[local, query] - t[local]) / dt[local]
             state = interpolate(self.table, self.h[rows][local], dt[local], [k[local] for k in slopes], theta)

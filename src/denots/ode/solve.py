@@ -42,8 +42,9 @@ def solve(
 
     Args:
         at: query times of each series, in any order, not before `path.t0`; they may lie beyond
-            the last observation, where the path is held. Default: the end of the path, K = 1.
-        method: dopri5, tsit5 or bosh3 (adaptive), rk4 or euler (fixed steps of size `step`).
+            the last observation, where the path is held. No question changes the answer to another: steps land on
+            the end of the path only. Default: that end, K = 1.
+        method: dopri5, tsit5, owrenzen4 or bosh3 (adaptive), rk4 or euler (fixed steps of size `step`).
         max_steps: attempted steps after which a series is given up with status MAX_STEPS.
         input_map: replaces the field's own input map, for embeddings folded into it.
         backend: "auto" takes the fused kernels where they apply; elsewhere the reference, which is
