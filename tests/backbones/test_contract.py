@@ -107,7 +107,8 @@ def test_channels_may_be_permuted_with_the_weights(name: str) -> None:
     same = build(name, {}, other, seed=1)
     same.load_state_dict({**same.state_dict(), **{n: permuted(p, order) for n, p in model.named_parameters()}})
     states = model(model.prepare(series)).states
-    torch.testing.assert_close(same(same.prepare(other)).states, states, rtol=1e-6, atol=1e-6)
+    # Sums in another order round otherwise, and steps of an ODE end a little elsewhere.
+    torch.testing.assert_close(same(same.prepare(other)).states, states, rtol=0, atol=1e-4)
     same.load_state_dict({**same.state_dict(), **dict(model.named_parameters())})
     assert not torch.allclose(same(same.prepare(other)).states, states, atol=1e-3)
 

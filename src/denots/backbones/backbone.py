@@ -1,6 +1,8 @@
 """What a backbone is: a batch of series in, their states out, whatever the task."""
 
 import abc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -34,6 +36,16 @@ class Backbone(nn.Module, abc.ABC):
     Config: ClassVar[Any]
     config: Any
     state_size: int
+    coarse: bool = False
+
+    @contextmanager
+    def in_training(self) -> Iterator[None]:
+        """Solve as coarsely as training allows, also for validation; else as accurately as predictions must be."""
+        self.coarse = True
+        try:
+            yield
+        finally:
+            self.coarse = False
 
     @property
     def core_parameters(self) -> int:

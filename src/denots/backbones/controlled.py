@@ -12,12 +12,13 @@ from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.free_run import run_free
 from denots.backbones.intake import Intake
 from denots.backbones.options import check_options
+from denots.backbones.solver import SolverConfig
 from denots.data.series import SeriesSet
 from denots.data.transforms import append_counts
 from denots.fields.autonomous import AutonomousField
 from denots.fields.cde import ControlledField
 from denots.ode.solution import Solution
-from denots.ode.solve import Backend, solve
+from denots.ode.solve import solve
 from denots.paths.linear import Linear
 from denots.paths.natural_cubic import NaturalCubic
 from denots.paths.path import Path
@@ -26,8 +27,8 @@ from denots.shapes import FloatArray
 
 
 @dataclass(frozen=True)
-class ControlledConfig:
-    """Every choice of a controlled backbone.
+class ControlledConfig(SolverConfig):
+    """Every choice of a controlled backbone; see also `SolverConfig`.
 
     clock: knots of the curve lie at their time stamps, or at their "index" as published. The state
         does not depend on how fast the curve is run through, but the curve depends on its knots.
@@ -39,13 +40,10 @@ class ControlledConfig:
     """
 
     state_size: int = 32
-    tolerance: float = 1e-3
     clock: Literal["time", "index"] = "time"
     presence: bool = False
     static: bool = True
     beyond: Literal["hold", "decode"] = "hold"
-    max_steps: int = 10_000
-    backend: Backend = "auto"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,11 +126,8 @@ class Controlled(Backbone):
             self.field,
             path,
             self._first_state(inputs),
-            rtol=self.config.tolerance,
-            atol=self.config.tolerance,
             at=positions,
-            max_steps=self.config.max_steps,
-            backend=self.config.backend,
+            **self.config.solving(self.coarse),
         )
         if at is None or self.decoder is None:
             return Encoded(solution.states, solution.ok, solution.evaluations)
@@ -151,7 +146,7 @@ class Controlled(Backbone):
             decoder,
             torch.where(known.ok[:, None], known.states[:, -1], 0.0),
             since.clamp_min(0.0),
-            self.config,
+            self.config.solving(self.coarse),
         )
         ok = known.ok & further.ok
         states = torch.where((since > 0)[:, :, None], further.states, known.states[:, :-1])

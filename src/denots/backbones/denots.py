@@ -11,21 +11,22 @@ from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.embedding import ChannelEmbedding, ChannelMoments, fold, fold_presence
 from denots.backbones.intake import Intake, TimeChannel
 from denots.backbones.options import check_options
+from denots.backbones.solver import SolverConfig
 from denots.data.series import SeriesSet
 from denots.data.transforms import append_presence, fill_with_zeros
 from denots.errors import InvalidOption
 from denots.fields import FIELDS, AffineInputField, VectorField
 from denots.fields.gained import Gained
 from denots.ode.input_map import InputMap
-from denots.ode.solve import Backend, solve
+from denots.ode.solve import solve
 from denots.paths import PATHS, Interpolation
 from denots.paths.path import Path
 from denots.rowwise import linear_rows
 
 
 @dataclass(frozen=True)
-class DeNOTSConfig:
-    """Every choice of the backbone; the defaults are a good start for a new table.
+class DeNOTSConfig(SolverConfig):
+    """Every choice of the backbone; the defaults are a good start for a new table. See also `SolverConfig`.
 
     depth: how long the stretched median series takes; a longer trajectory is more expressive.
     learn_depth: let training change it, by a gain on the field that starts at 1 (no native kernel).
@@ -44,15 +45,12 @@ class DeNOTSConfig:
     learn_depth: bool = False
     field: str | type[VectorField] = "anti"
     path: str | type[Interpolation] = "natural-cubic"
-    tolerance: float = 1e-3
     normalise: Literal["fixed", "batch"] = "fixed"
     inflate: int = 1
     time_differences: bool = True
     presence: bool = False
     holes: Literal["bridge", "zero"] = "bridge"
     initial: Literal["zero", "first"] = "zero"
-    max_steps: int = 10_000
-    backend: Backend = "auto"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,12 +124,9 @@ class DeNOTS(Backbone):
             self.driven_field,
             path,
             self._first_state(inputs, factor, offset),
-            rtol=self.config.tolerance,
-            atol=self.config.tolerance,
             at=at,
-            max_steps=self.config.max_steps,
             input_map=drive,
-            backend=self.config.backend,
+            **self.config.solving(self.coarse),
         )
         return Encoded(solution.states, solution.ok, solution.evaluations)
 

@@ -12,18 +12,18 @@ from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.free_run import run_free
 from denots.backbones.intake import Intake
 from denots.backbones.options import check_options
+from denots.backbones.solver import SolverConfig
 from denots.data.series import SeriesSet, ragged_rows
 from denots.data.transforms import fill_with_neighbours, fill_with_zeros
 from denots.fields.autonomous import AutonomousField
 from denots.ode.runge_kutta import RK4, step
-from denots.ode.solve import Backend
 from denots.rowwise import linear_rows
 from denots.shapes import BoolArray
 
 
 @dataclass(frozen=True)
-class LatentODEConfig:
-    """Every choice of the backbone.
+class LatentODEConfig(SolverConfig):
+    """Every choice of the backbone; see also `SolverConfig`.
 
     encoder: between two observations the encoder takes one step of "rk4", which trains in a
         reasonable time; or as many as the tolerance asks of "dopri5", as published. The decoder
@@ -36,13 +36,10 @@ class LatentODEConfig:
     """
 
     state_size: int = 32
-    tolerance: float = 1e-3
     encoder: Literal["rk4", "dopri5"] = "rk4"
     encode_to: Literal["start", "first"] = "start"
     presence: bool = False
     holes: Literal["bridge", "zero"] = "bridge"
-    max_steps: int = 10_000
-    backend: Backend = "auto"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +122,7 @@ class LatentODE(Backbone):
                 latent = latent.index_copy(0, rows, self._encode(inputs.select(rows))[0])
         if self.from_static is not None:
             latent = latent + linear_rows(inputs.static, self.from_static.weight, self.from_static.bias)
-        found = run_free(self.decoder, latent, elapsed, self.config)
+        found = run_free(self.decoder, latent, elapsed, self.config.solving(self.coarse), stop=inputs.span)
         return Encoded(found.states, found.ok, found.evaluations + evaluations)
 
     def _encode(self, inputs: ReadBackwards) -> tuple[Float[Tensor, "B H"], Int[Tensor, " B"]]:
@@ -153,7 +150,8 @@ class LatentODE(Backbone):
     def _move(self, h: Tensor, gap: Float64[Tensor, " B"]) -> tuple[Tensor, Tensor | int]:
         """Bring states across the gaps before their observations."""
         if self.config.encoder == "dopri5":
-            moved = run_free(self.backwards, h, gap[:, None], self.config)
+            solving = {**self.config.solving(self.coarse), "method": self.config.encoder}
+            moved = run_free(self.backwards, h, gap[:, None], solving, stop=gap)
             return moved.states[:, 0], moved.evaluations
 
         def slope(_: Tensor, h: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ class _Spelled(SeriesEstimator):
         field: slope of the state: "anti" (DeNOTS), "sync" (GRU-ODE), "none", "tanh" or "relu", or a
             VectorField of your own.
         path: interpolation: "natural-cubic", "causal-hermite", "linear" or "rectilinear".
-        tolerance: relative and absolute tolerance of the solver.
+        tolerance: relative and absolute tolerance of the solver in training; predictions are solved more accurately.
         learning_rate, batch_size, max_epochs, patience: Adam with early stopping on the
             metric of a validation split.
         batches_per_epoch: None is one pass over the data, at least 32 batches.

@@ -120,7 +120,9 @@ def as_published(config: C, backbone: str, setting: Setting) -> C:
     return _replace_known(
         config,
         state_size=32,
+        method="dopri5",
         tolerance=1e-3,
+        predict_tolerance=None,
         depth=setting.depth,
         inflate=setting.inflate,
         static=setting.static,

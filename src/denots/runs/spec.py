@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from denots.backbones.solver import with_solver_of_then
 from denots.errors import InvalidOption
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.systems import SYSTEMS
@@ -70,7 +71,7 @@ class RunSpec:
     def from_dict(cls, plain: dict[str, Any]) -> "RunSpec":
         parts = {
             "dataset": DatasetSpec(**plain["dataset"]),
-            "backbone": BackboneSpec(**plain["backbone"]),
+            "backbone": BackboneSpec(plain["backbone"]["name"], with_solver_of_then(plain["backbone"]["options"])),
             "train": TrainConfig(**plain["train"]),
         }
         return cls(**{**plain, **parts})

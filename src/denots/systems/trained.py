@@ -73,15 +73,16 @@ class Trained(System):
 
         model = self.build(problem.task, Shape.of(problem.train.series), seed)
         model.backbone.calibrate(problem.train.series)
-        history = fit(
-            model,
-            examples(model, problem.train),
-            examples(model, problem.val),
-            replace(self.train, seed=seed),
-            folder=folder,
-            progress=progress,
-            deadline=deadline,
-        )
+        with model.backbone.in_training():
+            history = fit(
+                model,
+                examples(model, problem.train),
+                examples(model, problem.val),
+                replace(self.train, seed=seed),
+                folder=folder,
+                progress=progress,
+                deadline=deadline,
+            )
         best = history.best
         return TrainedModel(
             task=problem.task,
