@@ -64,6 +64,30 @@ def draw_ratios(workloads: dict[str, Any]) -> Path:
         return _save(figure, "solver-ratios.svg")
 
 
+def draw_precision(sets: dict[str, Any]) -> Path:
+    """Work against error: evaluations above, time below, one column per data set."""
+    looks = {
+        "dopri5": {"color": "0.6", "linestyle": "--", "marker": "s", "markerfacecolor": "white"},
+        "tsit5": {"color": "0.6", "linestyle": ":", "marker": "^", "markerfacecolor": "white"},
+        "bosh3": {"color": "0.35", "linestyle": "-.", "marker": "D"},
+        "owrenzen4": TWO,
+    }
+    costs = (("evaluations", "evaluations a series"), ("ms_per_1000", "ms for 1000 series"))
+    with plt.rc_context(STYLE):
+        figure, panels = plt.subplots(2, len(sets), figsize=(2.7 * len(sets), 4.8), squeeze=False, sharex="col")
+        for column, (title, methods) in enumerate(sets.items()):
+            for panel, (cost, label) in zip(panels[:, column], costs, strict=True):
+                for name, rows in methods.items():
+                    panel.loglog([row["error"] for row in rows], [row[cost] for row in rows], label=name, **looks[name])
+                if column == 0:
+                    panel.set_ylabel(label)
+            panels[0, column].set_title(title, fontsize=9)
+            panels[1, column].invert_xaxis()
+            panels[1, column].set_xlabel("rms error of the last state")
+        panels[0, 0].legend(frameon=False)
+        return _save(figure, "work-precision.svg")
+
+
 def _draw_times(panel: Axes, axis: dict[str, Any], first: bool) -> None:
     sizes = [point["size"] for point in axis["points"]]
     for threads, label, look in (("1", "1 thread", ONE), ("2", "2 threads", TWO)):
