@@ -14,6 +14,7 @@ import pytest
 
 import denots
 from cli.conftest import Run
+from denots import kernels
 from denots.datasets import DATASETS, load
 
 from published_files import STATIC, gestures, hospitals, write_patients, write_ts
@@ -156,7 +157,13 @@ def test_info_tells_versions_extension_and_home(run: Run, monkeypatch: pytest.Mo
 
     monkeypatch.setenv("DENOTS_HOME", str(tmp_path))
     shown = run("info").stdout
-    for words in (denots.__version__, f"torch {torch.__version__}", "AntiFeedbackGRU", "DENOTS_TARGET", str(tmp_path)):
+    for words in (
+        denots.__version__,
+        f"torch {torch.__version__}",
+        ", ".join(kernels.fields()),
+        "DENOTS_TARGET",
+        str(tmp_path),
+    ):
         assert words in shown
 
 

@@ -69,7 +69,7 @@ def test_advice_is_given_in_options(visits: Path, run: Run, tmp_path: Path, opti
         (["--set", "depth=-1", "--channels", "pulse"], "depth must be a positive number"),
         (["--set", "field=ant", "--channels", "pulse"], "'anti'"),
         (["--balanced", "--channels", "pulse"], "leave it out"),
-        (["--set", "max_epochs=0", "--channels", "pulse"], "max_epochs must be at least 1"),
+        (["--set", "max_epochs=0", "--channels", "pulse"], "max_epochs must be a whole number from 1"),
         (["--channels", ","], "--channels names no column"),
         (["--seed", "-1"], "greater than or equal to 0"),
     ],

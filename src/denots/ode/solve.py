@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float
 from torch import Tensor
 
 from denots.errors import InvalidOption, NativeUnavailable, SlowWarning
@@ -31,7 +31,7 @@ def solve(
     *,
     rtol: float,
     atol: float,
-    at: Float64[Tensor, "n K"] | None = None,
+    at: Tensor | None = None,
     method: str = "dopri5",
     max_steps: int = 10_000,
     step: float | None = None,
