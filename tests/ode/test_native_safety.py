@@ -56,6 +56,7 @@ def test_splines_of_wrong_shapes_are_refused(changes: dict[str, object], message
 def problem_arguments(**changes: object) -> dict[str, object]:
     method = kernels.method(
         3,
+        0.9,
         {
             "nodes": np.array([0.0, 0.5, 0.75, 1.0]),
             "weights": np.array([[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.75, 0, 0], [2 / 9, 1 / 3, 4 / 9, 0]]),
@@ -75,6 +76,7 @@ def problem_arguments(**changes: object) -> dict[str, object]:
         "values": np.zeros((4, 1)),
         "slopes": np.zeros((4, 1)),
         "start": np.zeros(2),
+        "stop": np.ones(2),
         "queries": np.array([[0.5, 1.0], [0.5, 1.0]]),
         "positions": np.array([[0, 1], [1, 0]]),
         "h0": np.zeros((2, 3)),
@@ -92,6 +94,7 @@ def problem_arguments(**changes: object) -> dict[str, object]:
     ("changes", "message"),
     [
         ({"field": "gru-odd"}, "no field with a kernel is called gru-odd"),
+        ({"stop": np.ones(3)}, "stop: axis 0 has 3 entries; expected 2"),
         ({"rtol": -1.0}, "rtol, atol"),
         ({"rtol": float("nan")}, "rtol, atol"),
         ({"max_steps": 0}, "max_steps: expected at least 1, got 0"),
@@ -112,10 +115,10 @@ def test_problems_of_wrong_shapes_are_refused(changes: dict[str, object], messag
 def test_a_method_with_a_stage_that_reads_nothing_is_refused() -> None:
     tables = {"nodes": np.array([0.0, 0.5, 1.0]), "error": np.ones(3), "dense": np.ones((3, 2))}
     with pytest.raises(ValueError, match="stage 1 reads no stage before it"):
-        kernels.method(2, {**tables, "weights": np.array([[0, 0, 0], [0, 0, 0], [0.5, 0.5, 0.0]])})
+        kernels.method(2, 0.9, {**tables, "weights": np.array([[0, 0, 0], [0, 0, 0], [0.5, 0.5, 0.0]])})
     weights = np.array([[0, 0, 0], [0.5, 0, 0], [0.5, 0.5, 0.0]])
     with pytest.raises(ValueError, match="all weights are zero"):
-        kernels.method(2, {**tables, "weights": weights, "error": np.zeros(3)})
+        kernels.method(2, 0.9, {**tables, "weights": weights, "error": np.zeros(3)})
 
 
 def recorded(problem: _native.Problem64) -> tuple[_native.Tape | None, np.ndarray, np.ndarray]:
