@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-native test-slow sanitize bench demo clean
+.PHONY: help setup fmt lint test nightly test-native test-slow sanitize bench demo clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -42,6 +42,8 @@ test-slow: setup  ## Run the slow tests too
 
 sanitize:  ## Run the C++ tests under sanitizers and valgrind (a few minutes)
 	cpp/tests/run.sh sanitize
+
+nightly: sanitize test-slow  ## What is too long for each commit: sanitizers and slow tests, more than 40 minutes on two cores
 
 bench: setup  ## Measure the solver against its peers on a quiet machine (it takes long), and write docs/benchmarks.md
 	$(BIN)/pip install --quiet -c constraints.txt --no-build-isolation -e '.[bench]'

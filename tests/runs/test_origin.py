@@ -69,7 +69,7 @@ class Damped(AffineInputField):
     def __init__(self, input_size: int, state_size: int) -> None:
         super().__init__()
         self.input_size, self.state_size = input_size, state_size
-        self._add_linear("ih", state_size, input_size)
+        self.add_linear("ih", state_size, input_size)
 
     def slope(self, u: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
         return u - h
