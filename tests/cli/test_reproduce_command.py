@@ -46,7 +46,7 @@ def test_wrong_names_and_options_are_refused(run, tmp_path: Path) -> None:
     assert "name an experiment or all" in run("reproduce", code=2).stderr
     assert "whole numbers" in run("reproduce", "bump", "--seeds", "a", code=2).stderr
     assert "Did you mean 'gru'" in run("reproduce", "bump", "--system", "gro", code=2).stderr
-    assert "unknown dataset 'pend'" in run("reproduce", "main", "--dataset", "uwgl,pend", code=2).stderr
+    assert "unknown data set 'pend'" in run("reproduce", "main", "--dataset", "uwgl,pend", code=2).stderr
     assert "positive number of minutes" in run("reproduce", "bump", "--budget", "-1", code=2).stderr
     assert "profile is one of" in run("reproduce", "bump", "--profile", "tiny", code=2).stderr
     assert "is no folder" in run("report", "--results", tmp_path / "nothing", code=2).stderr

@@ -56,7 +56,9 @@ def test_states_and_all_gradients_are_those_of_the_reference(
     path, field = smooth_path(19, dtype, depth=1.0), EVERY[name](3, 10).to(dtype)
     h0 = 0.5 * torch.randn(19, 10, dtype=dtype)
     options = {"at": queries_of(path), "per_series": True, "to_path": True, "method": method, **GIVEN_STEPS}
-    assert_agrees(field, path, h0, states=1e-10 if double else 3e-5, gradients=1e-10 if double else 3e-4, **options)
+    # The last step leads far beyond the last query; a field without feedback grows there, and rounding with it.
+    single = 3e-3 if name == "none" else 3e-4
+    assert_agrees(field, path, h0, states=1e-10 if double else 3e-5, gradients=1e-10 if double else single, **options)
 
 
 @every_target
