@@ -43,7 +43,7 @@ test-slow: setup  ## Run the slow tests too
 sanitize:  ## Run the C++ tests under sanitizers and valgrind (a few minutes)
 	cpp/tests/run.sh sanitize
 
-nightly: sanitize test-slow  ## What is too long for each commit: sanitizers and slow tests, more than 40 minutes on two cores
+nightly: sanitize test-slow  ## What is too long for each commit: sanitizers and slow tests
 
 bench: setup  ## Measure the solver against its peers on a quiet machine (it takes long), and write docs/benchmarks.md
 	$(BIN)/pip install --quiet -c constraints.txt --no-build-isolation -e '.[bench]'
