@@ -208,7 +208,10 @@ void test_shared_knots_are_refused(const Method& method) {
   Case<double>& c = judged.c;
   Case<double> two = c;
   two.series = 2, two.start = {-0.2, -0.2};
-  for (auto* twice : {&two.query_times, &two.h0}) twice->insert(twice->end(), twice->begin(), twice->end());
+  for (auto* twice : {&two.query_times, &two.h0, &two.times}) {
+    const std::vector<double> once = *twice;
+    twice->insert(twice->end(), once.begin(), once.end());
+  }
   two.positions.insert(two.positions.end(), c.positions.begin(), c.positions.end());
   two.offsets = {0, 5, 10};  // sizes only: both series own the first five knots below
   const std::int64_t begins[] = {0, 0}, ends[] = {5, 5};
