@@ -17,6 +17,8 @@ LAYERS = (
     ("paths",),
     ("fields",),
     ("ode",),
+    ("heads",),
+    ("features",),
     ("backbones",),
     ("tasks",),
     ("training",),

@@ -1,2 +1,3 @@
 #define DENOTS_TARGET avx2
+#include "oscillators-inl.h"
 #include "table-inl.h"

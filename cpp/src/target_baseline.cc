@@ -1,2 +1,3 @@
 #define DENOTS_TARGET baseline
+#include "oscillators-inl.h"
 #include "table-inl.h"

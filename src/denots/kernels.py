@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -39,6 +39,34 @@ def fit_splines(
         threads=torch.get_num_threads(),
     )
     return value, before, after
+
+
+class Pooled(NamedTuple):
+    """What oscillators did along each series [n, oscillators]; for each threshold [n, thresholds, oscillators] the share
+    of time above it, and by how much on average."""
+
+    highest: FloatArray
+    lowest: FloatArray
+    mean: FloatArray
+    last: FloatArray
+    when_highest: FloatArray
+    shares: FloatArray
+    excess: FloatArray
+
+
+def pool_oscillators(*, begins: IntArray, threshold: FloatArray, **others: Any) -> Pooled:
+    """Solve damped oscillators along piecewise cubic signals, exactly, and pool their outputs along time.
+
+    Between two looks an output is taken as a straight line; at each knot there is one.
+    """
+    target()
+    count, n = threshold.shape
+    pooled = np.empty((len(begins), 5 + 2 * count, n), np.float32)
+    _native.pool_oscillators(
+        begins=begins, threshold=threshold, **others, pooled=pooled, threads=torch.get_num_threads()
+    )
+    highest, lowest, mean, last, when = (pooled[:, k] for k in range(5))
+    return Pooled(highest, lowest, mean, last, when, pooled[:, 5::2], pooled[:, 6::2])
 
 
 def target() -> str:

@@ -107,11 +107,13 @@ class SeriesEstimator(BaseEstimator):
         part = task.pose(series)
         task.check(part)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        train_rows, val_rows = validation_split(task, part, self.validation_fraction, seed)
-        train, val = part.select(train_rows), part.select(val_rows)
+        candidates, folder = self._candidates(), None
+        train, val = part, None
+        if any(system.holds_out for system in candidates.values()):
+            train_rows, val_rows = validation_split(task, part, self.validation_fraction, seed)
+            train, val = part.select(train_rows), part.select(val_rows)
         task = task.calibrated(train)
         problem = Problem(task.balanced(train) if balanced else task, train, val)
-        candidates, folder = self._candidates(), None
         for system in candidates.values():
             system.check(problem.task, Shape.of(series))
         if self.checkpoint_dir is not None:
@@ -131,9 +133,9 @@ class SeriesEstimator(BaseEstimator):
         self.scores_ = {name: fitted.score for name, fitted in found.items()}
         self.channels_, self.static_names_, self.time_unit_ = series.channels, series.static_names, series.time_unit
         self.n_features_in_ = len(series.channels)
-        self.validation_size_, self.validation_score_ = len(val_rows), found[best].score
+        self.validation_size_, self.validation_score_ = len(train if val is None else val), found[best].score
         self.schema_, self.ranges_ = series.schema, Ranges.of(series)
-        self._warn_of_failures(len(train_rows))
+        self._warn_of_failures(len(train))
         return self
 
     def predict_table(self, X: Any, *, strict: bool = False) -> "pd.DataFrame":

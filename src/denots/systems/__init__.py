@@ -4,6 +4,9 @@ from typing import Any
 
 from denots.backbones import BACKBONES
 from denots.registry import Registry
+from denots.systems.auto import Auto
+from denots.systems.forest import ForestSystem
+from denots.systems.linear import Linear, OscillatorsConfig, SummaryConfig
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel
 from denots.systems.trees import Trees
@@ -47,8 +50,26 @@ SYSTEMS: Registry[System] = Registry(
             trained("constant", "Knows nothing: the mean of the target, or its most common class."),
             trained("last-value", "A linear model on the latest value of each channel."),
             Trees("trees", "Gradient-boosted trees on summary features of each series (LightGBM)."),
+            ForestSystem("forest", "Randomised trees on quantiles of parts of each series."),
+            Linear("summary", "A ridge on statistics of each channel, by rank.", SummaryConfig()),
+            Linear("oscillators", "A ridge on random damped oscillators that the series drives.", OscillatorsConfig()),
+            Linear(
+                "timed-oscillators",
+                "The same with the clock among what drives them, for when it matters when.",
+                OscillatorsConfig(timed=True),
+            ),
         )
     },
+)
+
+FAST = ("summary", "oscillators", "timed-oscillators")
+SYSTEMS["fast"] = Auto(
+    "fast", "The best blend of what has a closed form: a few seconds.", {name: SYSTEMS[name] for name in FAST}
+)
+SYSTEMS["auto"] = Auto(
+    "auto",
+    "The best blend of all that fits into a budget of time.",
+    {name: SYSTEMS[name] for name in (*FAST, "trees", "forest", "denots")},
 )
 
 __all__ = ["SYSTEMS", "Fitted", "Problem", "Shape", "State", "System", "Trained", "TrainedModel", "trained"]

@@ -4,7 +4,7 @@ import abc
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,14 @@ from denots.training.progress import Progress
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A task, calibrated on the training part, and the parts that it is learnt and judged on."""
+    """A task, calibrated on the training part, and the parts that it is learnt and judged on.
+
+    Without a validation part nothing is held back: a system learns from all series for as long as it thinks fit.
+    """
 
     task: Task
     train: Part
-    val: Part
+    val: Part | None
 
 
 class State(NamedTuple):
@@ -49,7 +52,9 @@ class Shape:
 class Fitted(abc.ABC):
     """A system that has learnt.
 
-    score, loss: the metric and the loss on the validation part.
+    score, loss: the metric and the loss on the validation part; NaN without one.
+    held_out: outputs for the training series by models that have not learnt from them, where there are such.
+    leaderboard: what was tried, one row a system; empty where there was no choice.
     curve: one row an epoch, or an iteration; empty where there are none.
     parameters: numbers that were learnt.
     failures: how many times training gave up on a series, in the best epoch.
@@ -62,6 +67,8 @@ class Fitted(abc.ABC):
     parameters: int = 0
     seconds: float = 0.0
     failures: int = 0
+    held_out: Tensor | None = None
+    leaderboard: list[dict[str, Any]] = field(default_factory=list)
 
     @abc.abstractmethod
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
@@ -80,6 +87,7 @@ class System(abc.ABC):
 
     name: str
     description: str
+    holds_out: ClassVar[bool] = True  # whether it needs a validation part
 
     @property
     @abc.abstractmethod

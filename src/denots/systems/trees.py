@@ -99,6 +99,10 @@ class Trees(System):
     ) -> GrownTrees:
         started = time.perf_counter()
         task, val = problem.task, problem.val
+        if val is None:
+            raise InvalidOption(
+                f"system {self.name!r} chooses the number of trees on validation series; hold some back."
+            )
         learnt, judged = (_features(part.series, part.at) for part in (problem.train, val))
         if task.learns == "classes":
             several = {"objective": "multiclass", "num_class": task.outputs}

@@ -1,0 +1,57 @@
+// Hands series out to threads, for features that are pooled along each of them.
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+
+#include "denots/oscillators.h"
+#include "denots/thread_pool.h"
+
+namespace denots {
+
+#define DENOTS_DECLARE(target)                                                                        \
+  namespace target {                                                                                  \
+  void pool_oscillators(const Bank&, const Signals&, std::int64_t pieces, float*, std::int64_t first, \
+                        std::int64_t last);                                                           \
+  }
+DENOTS_DECLARE(baseline)
+DENOTS_DECLARE(avx2)
+DENOTS_DECLARE(avx512)
+#undef DENOTS_DECLARE
+
+namespace {
+
+template <class Kernel>
+Kernel kernel_of(Target target, Kernel baseline, Kernel avx2, Kernel avx512) {
+  if (!supported(target)) throw std::invalid_argument("this CPU cannot run the target.");
+  return target == Target::avx512 ? avx512 : target == Target::avx2 ? avx2 : baseline;
+}
+
+#ifdef DENOTS_X86_TARGETS
+#define DENOTS_KERNEL(target, name) kernel_of(target, &baseline::name, &avx2::name, &avx512::name)
+#else
+#define DENOTS_KERNEL(target, name) kernel_of(target, &baseline::name, &baseline::name, &baseline::name)
+#endif
+
+template <class Work>  // Work(first, last)
+void over_series(std::int64_t series, int threads, Work work) {
+  constexpr std::int64_t at_once = 4;  // series may differ in length
+  std::atomic<std::int64_t> next{0};
+  const std::int64_t workers =
+      std::max<std::int64_t>(1, std::min<std::int64_t>(threads, (series + at_once - 1) / at_once));
+  run_workers(workers, [&](std::int64_t) {
+    for (std::int64_t first = next.fetch_add(at_once); first < series; first = next.fetch_add(at_once))
+      work(first, std::min(first + at_once, series));
+  });
+}
+
+}  // namespace
+
+void pool_oscillators(const Bank& bank, const Signals& signals, std::int64_t pieces, float* pooled,
+                      int threads, Target target) {
+  const auto kernel = DENOTS_KERNEL(target, pool_oscillators);
+  over_series(signals.series, threads, [&](std::int64_t first, std::int64_t last) {
+    kernel(bank, signals, pieces, pooled, first, last);
+  });
+}
+
+}  // namespace denots

@@ -1,0 +1,8 @@
+"""Series as rows of numbers that a head can read: scikit-learn transformers of a SeriesSet."""
+
+from denots.features.intervals import Intervals
+from denots.features.normal_scores import NormalScores
+from denots.features.oscillators import Oscillators
+from denots.features.summary import Summary
+
+__all__ = ["Intervals", "NormalScores", "Oscillators", "Summary"]

@@ -1,0 +1,109 @@
+"""What features are driven by: a series on a common scale and a common clock, as a signal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from denots.data.series import SeriesSet
+from denots.data.transforms import Standardiser, append_counts, append_times
+from denots.paths import PATHS
+from denots.paths.path import Path
+from denots.shapes import FloatArray, IntArray
+
+SHARED_CLOCK = 0.25  # of a median span: starts that differ by less belong to one clock
+
+
+class Signals(NamedTuple):
+    """Piecewise cubics of many series as the kernels read them; `spans` is how long each of them is."""
+
+    begins: IntArray
+    ends: IntArray
+    times: FloatArray
+    values: FloatArray
+    slopes: FloatArray
+    spans: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drive:
+    """Learnt from training series, then the same for all.
+
+    Channels are standardised; beside each that has holes runs the count of its observations so far. Where
+    all series began and ended at about the same time, observed or not, each is held from that start to
+    that end: what is missing at either side would otherwise shift its clock.
+
+    counted, timed: whether counts run along, and the clock itself. start, end: of the common clock, NaN where
+    there is none.
+    """
+
+    scale: Standardiser
+    counted: bool
+    timed: bool
+    start: float
+    end: float
+    span: float
+
+    def state(self) -> dict[str, FloatArray]:
+        clock = np.array([self.counted, self.timed, self.start, self.end, self.span])
+        return {"clock": clock, "centre": self.scale.centre, "scale": self.scale.scale}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, FloatArray]) -> "Drive":
+        counted, timed, start, end, span = state["clock"].tolist()
+        return cls(Standardiser(state["centre"], state["scale"]), bool(counted), bool(timed), start, end, span)
+
+    @classmethod
+    def fit(cls, series: SeriesSet, *, timed: bool = False) -> "Drive":
+        counted = bool(np.isnan(series.values).any())
+        first, last = series.times[series.offsets[:-1]], series.ends
+        span = float(np.median(last - first))
+        near = SHARED_CLOCK * span
+        start, end = float(first.min()), float(last.max())
+        shared_start = float(np.quantile(first, 0.99)) - start <= near
+        shared_end = shared_start and end - float(np.quantile(last, 0.01)) <= near
+        return cls(
+            Standardiser.fit(_widened(series, counted, timed).values),
+            counted,
+            timed,
+            start if shared_start else float("nan"),
+            end if shared_end else float("nan"),
+            span if span > 0 else 1.0,
+        )
+
+    def path(self, series: SeriesSet, kind: str) -> Path:
+        """The series as curves, each with knots of its own."""
+        widened = _widened(series, self.counted, self.timed)
+        scaled = replace(widened, values=self.scale.apply(widened.values).astype(np.float32))
+        return PATHS.resolve(kind).fit(self._on_clock(scaled), torch.float32).packed()
+
+    def signals(self, series: SeriesSet, kind: str) -> Signals:
+        curve = self.path(series, kind)
+        begins, ends, times = curve.begin.numpy(), curve.end.numpy(), curve.times.numpy()
+        spans = times[ends - 1] - times[begins]
+        return Signals(
+            begins, ends, times, curve.values.numpy(), curve.slopes.numpy(), np.where(spans > 0, spans, self.span)
+        )
+
+    def _on_clock(self, series: SeriesSet) -> SeriesSet:
+        """A row without any observation at the start and the end of the clock, where a series has none there."""
+        early = series.times[series.offsets[:-1]] > self.start  # false for NaN, as is the next one
+        late = series.ends < self.end
+        if not (early.any() or late.any()):
+            return series
+        before = np.concatenate([[0], np.cumsum(early)])
+        after = np.concatenate([[0], np.cumsum(late)])
+        offsets = series.offsets + before + after
+        times = np.empty(offsets[-1])
+        values = np.full((offsets[-1], series.values.shape[1]), np.nan, dtype=series.values.dtype)
+        rows = np.arange(len(series.times)) + np.repeat(before[1:] + after[:-1], series.lengths)
+        times[rows], values[rows] = series.times, series.values
+        times[offsets[:-1][early]], times[offsets[1:][late] - 1] = self.start, self.end
+        return replace(series, times=times, values=values, offsets=offsets, start=times[offsets[:-1]])
+
+
+def _widened(series: SeriesSet, counted: bool, timed: bool) -> SeriesSet:
+    widened = append_counts(series) if counted else series
+    return append_times(widened) if timed else widened

@@ -1,0 +1,187 @@
+"""Random damped oscillators, driven by a series: for how much of the time does each swing beyond a threshold?"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from denots import kernels
+from denots.data.series import SeriesSet
+from denots.errors import InvalidOption
+from denots.features.drive import Drive, Signals
+from denots.shapes import FloatArray
+
+DECADES = (0.0, 2.3)  # of decay rates, in units of one per span
+TURNS = 1.5 * np.pi  # of the highest frequency, in units of the decay rate
+MOST_CHANNELS = 9  # that one oscillator reads
+PIECES = 64  # looks at an oscillator along a series, at least
+SAMPLE = 48  # training series from which thresholds are taken
+MOST_THRESHOLDS = 8
+WHOLE = (0.0, 1.0)
+PARTS = (WHOLE, (0.0, 0.5), (0.5, 1.0), (0.25, 0.75), WHOLE, (0.0, 0.25), (0.75, 1.0), WHOLE)
+FLUSH = 16  # oscillators that run with time come first, a multiple of this many
+
+
+class Bank(NamedTuple):
+    """z' = (-rate + i frequency) z + drive, read as y = cosine Re z - sine Im z; a column an oscillator.
+
+    A drive is a sum of values and slopes of channels. Rates count per span of the series where
+    `relative`, else per unit of time. The first `forward` run with time, the others against it.
+    """
+
+    rate: FloatArray
+    frequency: FloatArray
+    cosine: FloatArray
+    sine: FloatArray
+    relative: FloatArray
+    used: np.ndarray
+    channel: np.ndarray
+    value_weight: FloatArray
+    slope_weight: FloatArray
+    threshold: FloatArray
+    window: FloatArray
+    forward: int
+
+
+class Oscillators(TransformerMixin, BaseEstimator):
+    """Features of irregular series by untrained dynamics, solved in closed form between any two observations.
+
+    A bank of damped oscillators of many speeds is driven by random mixtures of the values and slopes of a
+    series, half of them with time and half against it. A feature is the share of time for which one of them is
+    above a threshold. Thresholds are quantiles of what the oscillator does on a random training series.
+
+    Args:
+        oscillators: how many.
+        thresholds: of each; the number of features is the product.
+        timed: whether it matters when something happens: the clock drives the oscillators, too, and most
+            shares are of a part of the series.
+        path: how observations are joined.
+    """
+
+    def __init__(
+        self,
+        oscillators: int = 2000,
+        thresholds: int = 5,
+        *,
+        timed: bool = False,
+        path: str = "linear",
+        random_state: Any = 0,
+    ) -> None:
+        self.oscillators = oscillators
+        self.thresholds = thresholds
+        self.timed = timed
+        self.path = path
+        self.random_state = random_state
+
+    def fit(self, X: SeriesSet, y: Any = None) -> Self:
+        """Draw the bank and learn scale, clock and thresholds from the series."""
+        if not 1 <= self.thresholds <= MOST_THRESHOLDS:
+            raise InvalidOption(f"thresholds must be 1 to {MOST_THRESHOLDS}; got {self.thresholds!r}.")
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        self.drive_ = Drive.fit(X, timed=self.timed)
+        sample = X.select(np.sort(rng.permutation(len(X))[:SAMPLE]))
+        signals = self.drive_.signals(sample, self.path)
+        bank = draw_bank(rng, self.oscillators, signals.values.shape[1], self.drive_.span)
+        self.bank_ = set_thresholds(
+            bank, signals, PARTS[: self.thresholds] if self.timed else (WHOLE,) * self.thresholds, rng
+        )
+        return self
+
+    def transform(self, X: SeriesSet) -> FloatArray:
+        """One row a series; it depends on that series alone, to the last bit."""
+        check_is_fitted(self)
+        return pool(self.drive_.signals(X, self.path), self.bank_).shares.reshape(len(X), -1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        check_is_fitted(self)
+        return np.array(
+            [f"oscillator{o} above {t}" for t in range(self.thresholds) for o in range(self.oscillators)], dtype=object
+        )
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything that `fit` learnt, as arrays."""
+        check_is_fitted(self)
+        bank = {name: np.asarray(part) for name, part in self.bank_._asdict().items()}
+        return {**self.drive_.state(), **bank}
+
+    def restore(self, state: dict[str, np.ndarray]) -> Self:
+        """Take over what another one learnt; arrays that do not fit together are refused by the kernels."""
+        self.drive_ = Drive.restore(state)
+        parts = {name: state[name] for name in Bank._fields if name != "forward"}
+        if state["threshold"].shape != (self.thresholds, self.oscillators):
+            raise ValueError(f"expected {self.thresholds} thresholds of {self.oscillators} oscillators")
+        self.bank_ = Bank(**parts, forward=int(state["forward"]))
+        return self
+
+
+def draw_bank(rng: np.random.Generator, oscillators: int, channels: int, span: float) -> Bank:
+    """Oscillators without thresholds, for series that are typically `span` long."""
+    n = oscillators
+    rate = 10 ** rng.uniform(*DECADES, n)
+    frequency, phase = rng.uniform(0, TURNS, n) * rate, rng.uniform(0, 2 * np.pi, n)
+    most = min(MOST_CHANNELS, channels)
+    used = np.minimum(2 ** rng.uniform(0, np.log2(most + 1), n), most).astype(np.int32)
+    channel = np.stack([rng.permutation(channels)[:most] for _ in range(n)], axis=1).astype(np.int32)
+    read = np.arange(most)[:, None] < used
+    kind = rng.integers(0, 3, n)  # driven by values, by slopes, by both
+    value = np.where(read & (kind != 1), rng.normal(size=(most, n)) * rate, 0.0)
+    slope = np.where(read & (kind != 0), rng.normal(size=(most, n)), 0.0)
+    relative = rng.permutation(n) % 2 == 0
+    pace = np.where(relative, 1.0, 1 / span)
+    forward = n if n < 2 * FLUSH else n // 2 // FLUSH * FLUSH
+    return Bank(
+        rate=_single(rate * pace),
+        frequency=_single(frequency * pace),
+        cosine=_single(np.cos(phase)),
+        sine=_single(np.sin(phase)),
+        relative=_single(relative),
+        used=used,
+        channel=channel,
+        value_weight=_single(value * pace),
+        slope_weight=_single(slope),
+        threshold=np.zeros((0, n), np.float32),
+        window=np.zeros((2, 0), np.float32),
+        forward=forward,
+    )
+
+
+def pool(signals: Signals, bank: Bank) -> kernels.Pooled:
+    return kernels.pool_oscillators(pieces=PIECES, **signals._asdict(), **bank._asdict())
+
+
+def set_thresholds(
+    bank: Bank, signals: Signals, windows: Sequence[tuple[float, float]], rng: np.random.Generator
+) -> Bank:
+    """Thresholds that are random quantiles, in time, of each oscillator on a random series; one for each window."""
+    count = len(windows)
+    n, grid = len(bank.rate), np.linspace(0, 1, MOST_THRESHOLDS + 2)
+    ranges = pool(signals, bank)
+    series, column = rng.integers(0, len(signals.begins), (count, n)), np.arange(n)
+    quantile = rng.uniform(0, 1, (count, n))
+    low, high = ranges.lowest[series, column], ranges.highest[series, column]
+    whole = np.array([[0.0], [1.0]], np.float32).repeat(MOST_THRESHOLDS, axis=1)
+    found = np.empty((count, n), np.float32)
+    for t in range(count):
+        steps = (low[t] + grid[1:-1, None] * (high[t] - low[t])).astype(np.float32)
+        shares = pool(signals, bank._replace(threshold=steps, window=whole)).shares
+        below = 1 - shares[series[t], :, column].T
+        rising = np.maximum.accumulate(np.concatenate([np.zeros((1, n)), below, np.ones((1, n))]), axis=0)
+        place = _invert(rising, grid, quantile[t])
+        found[t] = low[t] + place * (high[t] - low[t])
+    return bank._replace(threshold=found, window=np.ascontiguousarray(np.array(windows, np.float32).T))
+
+
+def _invert(rising: FloatArray, grid: FloatArray, level: FloatArray) -> FloatArray:
+    """Where each column of `rising` over `grid`, from 0 to 1, reaches its level, by straight lines."""
+    column = np.arange(rising.shape[1])
+    after = np.clip((rising < level).sum(axis=0), 1, len(grid) - 1)
+    below, above = rising[after - 1, column], rising[after, column]
+    part = np.where(above > below, (level - below) / np.where(above > below, above - below, 1.0), 0.0)
+    return grid[after - 1] + np.clip(part, 0, 1) * (grid[after] - grid[after - 1])
+
+
+def _single(numbers: np.ndarray) -> FloatArray:
+    return numbers.astype(np.float32)

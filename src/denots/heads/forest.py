@@ -1,0 +1,86 @@
+"""Extremely randomised trees, grown by scikit-learn and kept as plain arrays."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from denots.shapes import FloatArray, IntArray
+
+MOST_SPLITS = 100  # features that are looked at for each split, a tenth of them where they are fewer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """Trees laid end to end; node i of a tree leads to `left` or `right`, counted from the first node of all.
+
+    A leaf leads to itself. `value` is what each node says: shares of classes, or means.
+    """
+
+    roots: IntArray
+    left: IntArray
+    right: IntArray
+    feature: IntArray
+    threshold: FloatArray
+    value: FloatArray  # [nodes, outputs]
+
+    def predict(self, features: FloatArray) -> FloatArray:
+        """The mean over all trees for each row."""
+        rows = np.arange(len(features))[:, None]
+        table = _filled(features)
+        node = np.broadcast_to(self.roots, (len(features), len(self.roots)))
+        while True:
+            low = table[rows, self.feature[node]] <= self.threshold[node]
+            after = np.where(low, self.left[node], self.right[node])
+            if (after == node).all():
+                break
+            node = after
+        return self.value[node].mean(axis=1)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def grow_forest(features: FloatArray, target: np.ndarray, *, classes: int, trees: int, seed: int) -> Forest:
+    """Trees for class numbers (`classes` of them) or, where that is zero, for columns of numbers."""
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+    table = _filled(features)
+    options = {
+        "n_estimators": trees,
+        "max_features": int(np.clip(features.shape[1] / 10, np.sqrt(features.shape[1]), MOST_SPLITS)),
+        "random_state": seed,
+        "n_jobs": torch.get_num_threads(),
+    }
+    if classes:
+        grown = ExtraTreesClassifier(criterion="entropy", **options).fit(table, target)
+        known, width = grown.classes_.astype(np.int64), classes
+    else:
+        grown = ExtraTreesRegressor(min_samples_leaf=2, **options).fit(table, target)
+        known, width = np.arange(target.shape[1]), target.shape[1]
+    parts, first = [], 0
+    for tree in (member.tree_ for member in grown.estimators_):
+        own = np.arange(tree.node_count)
+        leaf = tree.children_left < 0
+        value = np.zeros((tree.node_count, width), np.float32)
+        told = tree.value[:, 0] if classes else tree.value[:, :, 0]
+        value[:, known] = told / told.sum(axis=1, keepdims=True) if classes else told
+        parts.append(
+            (
+                first + np.where(leaf, own, tree.children_left),
+                first + np.where(leaf, own, tree.children_right),
+                np.where(leaf, 0, tree.feature),
+                tree.threshold.astype(np.float32),
+                value,
+            )
+        )
+        first += tree.node_count
+    sizes = np.array([len(part[0]) for part in parts])
+    left, right, feature, threshold, value = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Forest(np.concatenate([[0], np.cumsum(sizes)[:-1]]), left, right, feature, threshold, value)
+
+
+def _filled(features: FloatArray) -> FloatArray:
+    """Missing values below all others, and none beyond single precision."""
+    limit = np.finfo(np.float32).max
+    return np.where(np.isnan(features), -limit, np.clip(features, -limit, limit)).astype(np.float32)

@@ -1,0 +1,195 @@
+"""Try what is fast, then what may be better, and weigh what each says: the system for people who ask for none."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from denots.backbones.options import check_options
+from denots.data.series import SeriesSet
+from denots.errors import OutOfTime
+from denots.heads.combine import weigh
+from denots.shapes import FloatArray
+from denots.systems.bagged import fit_bag, join_states, restore_bag, split_state
+from denots.systems.held_out import held_out_loss, trivial_outputs
+from denots.systems.linear import refuse_times
+from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.tasks import Task
+from denots.training.model import Output
+from denots.training.progress import Progress
+
+FOLDS = 5
+LEAST_WEIGHT = 0.02  # a member that counts for less is left out
+RESAMPLES = 100  # for the spread of a score
+TRIVIAL, BLEND = "trivial answer", "blend"
+
+
+@dataclass(frozen=True)
+class AutoConfig:
+    """budget: seconds that trying may take; systems that do not fit into it are left out, and it says so."""
+
+    budget: float = 300.0
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Blend(Fitted):
+    """A weighted sum of what its members say, above what is said without having seen a series."""
+
+    members: dict[str, Fitted]
+    weights: FloatArray
+    base: FloatArray
+
+    def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
+        total = torch.from_numpy(self.base).expand(len(series), -1)
+        ok = torch.ones(len(series), dtype=torch.bool)
+        for weight, member in zip(self.weights.tolist(), self.members.values(), strict=True):
+            told = member.outputs(series, at)
+            total, ok = total + weight * told.outputs.double(), ok & told.ok
+        return Output(total, ok)
+
+    def state(self) -> State:
+        joined = join_states({name: member.state() for name, member in self.members.items()})
+        values = {"members": joined.values, "leaderboard": self.leaderboard}
+        return State(values, {**joined.arrays, "weights": self.weights, "base": self.base})
+
+
+@dataclass(frozen=True)
+class Auto(System):
+    """Members are systems by name, in the order in which they are tried; `bagged` ones are fitted once a fold."""
+
+    name: str
+    description: str
+    members: Mapping[str, System]
+    config: AutoConfig = field(default_factory=AutoConfig)
+
+    holds_out = False
+
+    @property
+    def configs(self) -> tuple[Any, ...]:
+        return (self.config,)
+
+    def with_options(self, **options: Any) -> "Auto":
+        check_known(options, self.options, self.name)
+        return replace(self, config=replace(self.config, **options))
+
+    def check(self, task: Task, shape: Shape) -> None:
+        refuse_times(self.name, task)
+
+    def fit(
+        self,
+        problem: Problem,
+        *,
+        seed: int,
+        folder: Path | None = None,
+        progress: Progress | bool = False,
+        deadline: float | None = None,
+    ) -> Blend:
+        started, limit = time.perf_counter(), time.time() + self.config.budget
+        limit = limit if deadline is None else min(limit, deadline)
+        task, target = problem.task, problem.train.target
+        trivial = trivial_outputs(task, target)
+        board = [_row(TRIVIAL, task, trivial, target, 0.0)]
+        found: dict[str, Fitted] = {}
+        for name, system in self.members.items():
+            tried = self._try(name, system, problem, seed, folder, limit)
+            if tried is None or tried.held_out is None:
+                board.append({"system": name, "note": "left out: it would not have fitted into the budget"})
+                continue
+            found[name] = tried
+            board.append(_row(name, task, tried.held_out, target, tried.seconds))
+        blend = combine(task, found, trivial, target)
+        told = blend.held_out
+        assert told is not None
+        board.append(_row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blend)})
+        return replace(
+            blend,
+            score=float(task.metric(told, target)),
+            loss=float(task.loss(told, target)),
+            seconds=time.perf_counter() - started,
+            leaderboard=board,
+        )
+
+    def restore(self, task: Task, shape: Shape, state: State) -> Blend:
+        arrays = dict(state.arrays)
+        weights, base = arrays.pop("weights"), arrays.pop("base")
+        parts = split_state(State(state.values["members"], arrays))
+        members = {name: self._restored(name, task, shape, part) for name, part in parts.items()}
+        if weights.shape != (len(members),) or base.shape != (task.outputs,):
+            raise ValueError("a blend needs a weight for each member and a base for each output")
+        return Blend(
+            task=task,
+            parameters=sum(member.parameters for member in members.values()),
+            leaderboard=list(state.values["leaderboard"]),
+            members=members,
+            weights=weights,
+            base=base,
+        )
+
+    def _try(
+        self, name: str, system: System, problem: Problem, seed: int, folder: Path | None, limit: float
+    ) -> Fitted | None:
+        """A member with its held-out outputs; None where time is over before it is ready."""
+        if time.time() >= limit:
+            return None
+        place = None if folder is None else folder / name
+        try:
+            if system.holds_out:
+                return fit_bag(system, problem, FOLDS, seed=seed, folder=place, deadline=limit)
+            return system.fit(replace(problem, val=None), seed=seed, folder=place, deadline=limit)
+        except OutOfTime:
+            return None
+
+    def _restored(self, name: str, task: Task, shape: Shape, state: State) -> Fitted:
+        system = self.members[name]
+        return restore_bag(system, task, shape, state) if system.holds_out else system.restore(task, shape, state)
+
+
+def combine(task: Task, found: Mapping[str, Fitted], trivial: Tensor, target: Tensor) -> Blend:
+    """Members weighed by what they say of series that they have not seen; none where that does not beat the trivial."""
+    told = {name: member.held_out - trivial for name, member in found.items() if member.held_out is not None}
+    loss = held_out_loss(task, target)
+    above: Callable[[Tensor], Tensor] = lambda outputs: loss(outputs + trivial)  # noqa: E731
+    weights = weigh(list(told.values()), above) if told else np.zeros(0)
+    kept = [name for name, weight in zip(told, weights, strict=True) if weight >= LEAST_WEIGHT]
+    weights = weigh([told[name] for name in kept], above) if kept else np.zeros(0)
+    held_out = trivial + sum(weight * told[name] for name, weight in zip(kept, weights.tolist(), strict=True))
+    if not float(task.loss(held_out, target)) < float(task.loss(trivial, target)):
+        kept, weights, held_out = [], np.zeros(0), trivial
+    members = {name: found[name] for name in kept}
+    # Each member adds its departure from the trivial answer.
+    base = trivial[0].numpy() * (1 - weights.sum())
+    return Blend(
+        task=task,
+        parameters=sum(member.parameters for member in members.values()),
+        held_out=held_out,
+        members=members,
+        weights=weights,
+        base=base,
+    )
+
+
+def _row(name: str, task: Task, outputs: Tensor, target: Tensor, seconds: float) -> dict[str, Any]:
+    """Metric with its standard error over series, loss and time."""
+    rng = np.random.default_rng(0)
+    draws = torch.from_numpy(rng.integers(0, len(target), (RESAMPLES, len(target))))
+    again = [float(task.metric(outputs[rows], target[rows])) for rows in draws]
+    return {
+        "system": name,
+        "metric": task.metric_name,
+        "score": float(task.metric(outputs, target)),
+        "spread": float(np.nanstd(again)),
+        "loss": float(task.loss(outputs, target)),
+        "seconds": round(seconds, 2),
+    }
+
+
+def _weights(blend: Blend) -> dict[str, float]:
+    return {name: round(weight, 3) for name, weight in zip(blend.members, blend.weights.tolist(), strict=True)}

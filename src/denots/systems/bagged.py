@@ -1,0 +1,81 @@
+"""Several models of one system, each without a part of the series: better than one, and judged by what each has not seen."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from denots.data.series import SeriesSet
+from denots.systems.held_out import folds
+from denots.systems.system import Fitted, Problem, Shape, State, System
+from denots.tasks import Task
+from denots.training.model import Output
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bag(Fitted):
+    """The mean of what its members say."""
+
+    members: tuple[Fitted, ...]
+
+    def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
+        told = [member.outputs(series, at) for member in self.members]
+        mean = torch.stack([each.outputs.double() for each in told]).mean(dim=0)
+        return Output(mean, torch.stack([each.ok for each in told]).all(dim=0))
+
+    def state(self) -> State:
+        return join_states({str(k): member.state() for k, member in enumerate(self.members)})
+
+
+def fit_bag(
+    system: System,
+    problem: Problem,
+    count: int,
+    *,
+    seed: int,
+    folder: Path | None = None,
+    deadline: float | None = None,
+) -> Bag:
+    """One model for each fold of the training series, with that fold to choose by."""
+    started = time.perf_counter()
+    task, train = problem.task, problem.train
+    members, held_out = [], torch.full((len(train), task.outputs), torch.nan, dtype=torch.float64)
+    for k, (learnt, held) in enumerate(folds(task, train, count, seed)):
+        part = Problem(task, train.select(learnt), train.select(held))
+        place = None if folder is None else folder / str(k)
+        members.append(system.fit(part, seed=seed + k, folder=place, deadline=deadline))
+        held_out[torch.from_numpy(held)] = members[-1].outputs(part.val.series).outputs.double()  # type: ignore[union-attr]
+    return Bag(
+        task=task,
+        score=float(task.metric(held_out, train.target)),
+        loss=float(task.loss(held_out, train.target)),
+        parameters=sum(member.parameters for member in members),
+        seconds=time.perf_counter() - started,
+        failures=sum(member.failures for member in members),
+        held_out=held_out,
+        members=tuple(members),
+    )
+
+
+def restore_bag(system: System, task: Task, shape: Shape, state: State) -> Bag:
+    members = tuple(system.restore(task, shape, part) for part in split_state(state).values())
+    if not members:
+        raise ValueError(f"a bag of {system.name!r} needs members")
+    return Bag(task=task, parameters=sum(member.parameters for member in members), members=members)
+
+
+def join_states(states: dict[str, State]) -> State:
+    """The states of several parts as one."""
+    arrays = {f"{part}/{name}": array for part, state in states.items() for name, array in state.arrays.items()}
+    return State({part: state.values for part, state in states.items()}, arrays)
+
+
+def split_state(state: State) -> dict[str, State]:
+    """What `join_states` joined."""
+    parts: dict[str, State] = {part: State(values, {}) for part, values in state.values.items()}
+    for name, array in state.arrays.items():
+        part, _, own = name.partition("/")
+        parts[part].arrays[own] = array
+    return parts

@@ -1,0 +1,208 @@
+"""Features of each series and a ridge on top: closed forms, no epochs."""
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from denots.backbones.options import check_options
+from denots.data.series import SeriesSet
+from denots.errors import InvalidOption
+from denots.features import NormalScores, Oscillators, Summary
+from denots.heads.combine import calibrate
+from denots.heads.ridge import Ridge, fit_ridge
+from denots.shapes import FloatArray
+from denots.systems.held_out import held_out_loss
+from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.tasks import Task
+from denots.training.model import Output
+from denots.training.progress import Progress
+
+MOST_FEATURES, MANY_SERIES = 10_000, 4_000  # a ridge takes the cube of the smaller of both
+
+
+@dataclass(frozen=True)
+class OscillatorsConfig:
+    """Options of `features.Oscillators`.
+
+    oscillators: None goes by the number of series, up to 2000.
+    """
+
+    oscillators: int | None = None
+    thresholds: int = 5
+    timed: bool = False
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def build(self, series: int, seed: int) -> Oscillators:
+        most = MOST_FEATURES if series <= MANY_SERIES else MANY_SERIES
+        count = self.oscillators or most // self.thresholds
+        return Oscillators(count, self.thresholds, timed=self.timed, random_state=seed)
+
+
+class RankedSummary:
+    """Statistics of each series, by rank."""
+
+    def __init__(self) -> None:
+        self.summary, self.scores = Summary(), NormalScores()
+
+    def fit(self, series: SeriesSet) -> "RankedSummary":
+        self.scores.fit(self.summary.fit(series).transform(series))
+        return self
+
+    def transform(self, series: SeriesSet) -> FloatArray:
+        return np.asarray(self.scores.transform(self.summary.fit(series).transform(series)))
+
+    def state(self) -> dict[str, np.ndarray]:
+        return self.scores.state()
+
+    def restore(self, state: dict[str, np.ndarray]) -> "RankedSummary":
+        self.scores.restore(state)
+        return self
+
+
+@dataclass(frozen=True)
+class SummaryConfig:
+    """There is nothing to choose."""
+
+    def build(self, series: int, seed: int) -> RankedSummary:
+        return RankedSummary()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearModel(Fitted):
+    """Features, a ridge, and what brings its answers to the scale of the task's outputs."""
+
+    features: Any
+    static: NormalScores | None
+    ridge: Ridge
+    factor: float
+    shift: FloatArray
+
+    def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
+        table = _table(self.features, self.static, series)
+        told = torch.from_numpy(self.ridge.predict(table)).double() * self.factor + torch.from_numpy(self.shift)
+        return Output(told, torch.ones(len(series), dtype=torch.bool))
+
+    def state(self) -> State:
+        parts = {"features": self.features.state(), "static": {} if self.static is None else self.static.state()}
+        arrays = {f"{part}.{name}": array for part, found in parts.items() for name, array in found.items()}
+        arrays |= {"weight": self.ridge.weight, "bias": self.ridge.bias, "shift": self.shift}
+        return State({"factor": self.factor, "sizes": getattr(self.features, "oscillators", 0)}, arrays)
+
+
+@dataclass(frozen=True)
+class Linear(System):
+    """Answers once a series, not at query times."""
+
+    name: str
+    description: str
+    config: Any
+
+    holds_out = False
+
+    @property
+    def configs(self) -> tuple[Any, ...]:
+        return (self.config,)
+
+    def with_options(self, **options: Any) -> "Linear":
+        check_known(options, self.options, self.name)
+        return replace(self, config=replace(self.config, **options))
+
+    def check(self, task: Task, shape: Shape) -> None:
+        refuse_times(self.name, task)
+
+    def fit(
+        self,
+        problem: Problem,
+        *,
+        seed: int,
+        folder: Path | None = None,
+        progress: Progress | bool = False,
+        deadline: float | None = None,
+    ) -> LinearModel:
+        started = time.perf_counter()
+        self.check(problem.task, Shape.of(problem.train.series))
+        task, train = problem.task, problem.train
+        features = self.config.build(len(train), seed).fit(train.series)
+        static = None if train.series.static is None else NormalScores().fit(train.series.static)
+        ridge = fit_ridge(_table(features, static, train.series), signs(task, train.target))
+        left_out = torch.from_numpy(ridge.left_out)
+        factor, shift = (
+            calibrate(left_out, held_out_loss(task, train.target))
+            if task.learns == "classes"
+            else (1.0, np.zeros(task.outputs))
+        )
+        model = LinearModel(
+            task=task,
+            parameters=ridge.weight.size + ridge.bias.size,
+            held_out=left_out * factor + torch.from_numpy(shift),
+            features=features,
+            static=static,
+            ridge=ridge,
+            factor=factor,
+            shift=shift,
+        )
+        return replace(judged(model, problem), seconds=time.perf_counter() - started)
+
+    def restore(self, task: Task, shape: Shape, state: State) -> LinearModel:
+        parts: dict[str, dict[str, np.ndarray]] = {"features": {}, "static": {}}
+        for name, array in state.arrays.items():
+            part, dot, own = name.partition(".")
+            if dot:
+                parts[part][own] = array
+        config = self.config
+        if "oscillators" in self.options:
+            config = replace(config, oscillators=int(state.values["sizes"]))
+        features = config.build(1, 0).restore(parts["features"])
+        static = NormalScores().restore(parts["static"]) if shape.static else None
+        weight, bias, shift = (state.arrays[name] for name in ("weight", "bias", "shift"))
+        if weight.ndim != 2 or len(weight) != task.outputs or bias.shape != shift.shape != (task.outputs,):
+            raise ValueError(f"a ridge needs {task.outputs} rows of weights")
+        return LinearModel(
+            task=task,
+            parameters=weight.size + bias.size,
+            features=features,
+            static=static,
+            ridge=Ridge(weight, bias, np.zeros((0, task.outputs))),
+            factor=float(state.values["factor"]),
+            shift=shift,
+        )
+
+
+def refuse_times(name: str, task: Task) -> None:
+    """Refuse tasks that ask at times: features tell of a whole series."""
+    if task.asks_times:
+        raise InvalidOption(
+            f"system {name!r} answers once a series and cannot {task.name}; `denots systems` lists others."
+        )
+
+
+def signs(task: Task, target: Tensor) -> FloatArray:
+    """Classes as columns of 1 and -1, one where there are two classes; numbers as they are learnt."""
+    if task.learns != "classes":
+        return task.table(target)
+    classes = torch.arange(task.outputs) if task.outputs > 1 else torch.ones(1, dtype=torch.int64)
+    return torch.where(target[:, None] == classes, 1.0, -1.0).double().numpy()
+
+
+def judged(model: Any, problem: Problem) -> Any:
+    """The model with its score and loss: on the validation part, or by what was held out."""
+    if problem.val is not None:
+        told, target = model.outputs(problem.val.series).outputs, problem.val.target
+    else:
+        told, target = model.held_out, problem.train.target
+    task = problem.task
+    return replace(model, score=float(task.metric(told, target)), loss=float(task.loss(told, target)))
+
+
+def _table(features: Any, static: NormalScores | None, series: SeriesSet) -> FloatArray:
+    found = features.transform(series)
+    if static is None or series.static is None:
+        return np.asarray(found)
+    return np.concatenate([found, static.transform(series.static)], axis=1)
