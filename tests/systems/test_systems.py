@@ -14,7 +14,16 @@ from denots.errors import InvalidOption, UnknownName
 from denots.systems import SYSTEMS, Problem, Shape, State
 from denots.tasks import TASKS, Classification, Regression
 
-FAST = {"max_epochs": 1, "batches_per_epoch": 2, "rounds": 8, "state_size": 16}
+FAST = {
+    "max_epochs": 1,
+    "batches_per_epoch": 2,
+    "rounds": 8,
+    "state_size": 16,
+    "oscillators": 64,
+    "trees": 4,
+    "budget": 1.0,
+}
+ONCE = ("forest", "summary", "oscillators", "timed-oscillators", "fast", "auto")  # they answer once a series
 
 
 def waves(n: int = 48) -> SeriesSet:
@@ -42,8 +51,17 @@ def fast(name: str) -> dict:
     return {option: value for option, value in FAST.items() if option in SYSTEMS[name].options}
 
 
-@pytest.mark.parametrize("task", ["classification", "regression", "forecast"])
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", ONCE)
+def test_a_system_that_answers_once_a_series_refuses_forecasts(name: str) -> None:
+    asked = problem("forecast")
+    with pytest.raises(InvalidOption, match="answers once a series"):
+        SYSTEMS[name].check(asked.task, Shape.of(asked.train.series))
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [(n, t) for n in SYSTEMS for t in ("classification", "regression", "forecast") if t != "forecast" or n not in ONCE],
+)
 def test_every_system_learns_every_task_and_is_the_same_after_being_stored(name: str, task: str) -> None:
     asked = problem(task, np.random.default_rng(1).normal(size=48) if task == "regression" else None)
     system = SYSTEMS[name].with_options(**fast(name))
@@ -55,7 +73,7 @@ def test_every_system_learns_every_task_and_is_the_same_after_being_stored(name:
     assert whole.ok.all()
     alone = fitted.outputs(series.select([3]), None if at is None else at[3:4])
     torch.testing.assert_close(alone.outputs[0], whole.outputs[3], rtol=1e-4, atol=1e-5)
-    if name in ("denots", "trees"):
+    if name in ("denots", "trees", *ONCE):
         assert torch.equal(alone.outputs[0], whole.outputs[3])
     values, arrays = fitted.state()
     again = SYSTEMS[name].with_options(**fast(name))

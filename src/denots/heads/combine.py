@@ -22,7 +22,7 @@ def calibrate(outputs: Tensor, loss: Loss) -> tuple[float, FloatArray]:
 
     def judge(numbers: FloatArray) -> tuple[float, FloatArray]:
         free = torch.from_numpy(numbers).requires_grad_()
-        total = loss(outputs * free[0].exp() + free[1:]) + shrink * ((free[1:] ** 2).sum() + 0.01 * free[0] ** 2)
+        total = loss(outputs * free[0].exp() + free[1:]) + 0.1 * shrink * ((free[1:] ** 2).sum() + 0.1 * free[0] ** 2)
         total.backward()
         return total.item(), np.asarray(free.grad)
 

@@ -56,7 +56,9 @@ def grow_forest(features: FloatArray, target: np.ndarray, *, classes: int, trees
         grown = ExtraTreesClassifier(criterion="entropy", **options).fit(table, target)
         known, width = grown.classes_.astype(np.int64), classes
     else:
-        grown = ExtraTreesRegressor(min_samples_leaf=2, **options).fit(table, target)
+        grown = ExtraTreesRegressor(min_samples_leaf=2, **options).fit(
+            table, target[:, 0] if target.shape[1] == 1 else target
+        )
         known, width = np.arange(target.shape[1]), target.shape[1]
     parts, first = [], 0
     for tree in (member.tree_ for member in grown.estimators_):

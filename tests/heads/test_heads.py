@@ -1,0 +1,104 @@
+"""Heads against scikit-learn, scipy and brute force."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import nnls
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
+
+from denots.heads.combine import calibrate, weigh
+from denots.heads.forest import grow_forest
+from denots.heads.ridge import PENALTIES, fit_ridge
+
+
+def table(n: int, size: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(n, size)) * rng.uniform(0.1, 10, size) + rng.normal(size=size)
+    return features, features[:, :3] @ rng.normal(size=(3, 2)) + 3 * rng.normal(size=(n, 2)) + 7
+
+
+@pytest.mark.parametrize(("n", "size"), [(25, 60), (60, 12)])
+def test_a_ridge_is_the_one_with_the_least_error_when_each_row_is_left_out_by_hand(n: int, size: int) -> None:
+    features, target = table(n, size)
+    scaled = StandardScaler().fit_transform(features)
+    errors, told = [], []
+    for penalty in PENALTIES * size:
+        left_out = []
+        for row in range(n):
+            others = np.arange(n) != row
+            model = Ridge(alpha=penalty).fit(scaled[others], target[others])
+            left_out.append(model.predict(scaled[[row]])[0])
+        told.append(np.array(left_out))
+        errors.append(((told[-1] - target) ** 2).mean())
+    best = int(np.argmin(errors))
+    found = fit_ridge(features, target)
+    np.testing.assert_allclose(found.left_out, told[best], rtol=1e-3, atol=1e-3)
+    wanted = Ridge(alpha=PENALTIES[best] * size).fit(scaled, target).predict(scaled)
+    np.testing.assert_allclose(found.predict(features), wanted, rtol=1e-3, atol=1e-3)
+
+
+def test_a_ridge_ignores_what_never_varies_and_tells_each_row_alone() -> None:
+    features, target = table(40, 100)
+    padded = np.column_stack([features, np.full(40, 5.0)])
+    found = fit_ridge(padded, target)
+    assert (found.weight[:, -1] == 0).all()
+    whole = found.predict(padded)
+    assert np.array_equal(found.predict(padded[[13]]), whole[[13]])
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_a_forest_says_what_scikit_learn_says(classes: int) -> None:
+    features, target = table(80, 30)
+    labels = (target[:, 0] > 5).astype(int) + (target[:, 1] > 8)
+    grown = grow_forest(features, labels if classes else target, classes=classes, trees=20, seed=3)
+    kind = {True: ExtraTreesClassifier, False: ExtraTreesRegressor}[bool(classes)]
+    options = {"criterion": "entropy"} if classes else {"min_samples_leaf": 2}
+    judge = kind(20, max_features=5, random_state=3, **options).fit(
+        features.astype(np.float32), labels if classes else target
+    )
+    fresh = table(50, 30, seed=1)[0]
+    wanted = judge.predict_proba(fresh) if classes else judge.predict(fresh)
+    np.testing.assert_allclose(grown.predict(fresh), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_class_that_a_forest_never_saw_has_no_share() -> None:
+    features, _ = table(20, 4)
+    told = grow_forest(features, np.arange(20) % 2 * 2, classes=4, trees=5, seed=0).predict(features)
+    assert told.shape == (20, 4)
+    assert (told[:, [1, 3]] == 0).all()
+
+
+def test_calibration_is_a_logistic_regression_on_the_answers() -> None:
+    rng = np.random.default_rng(0)
+    decision = rng.normal(size=4000)
+    label = rng.random(4000) < 1 / (1 + np.exp(-(3 * decision - 2)))
+    judge = LogisticRegression(C=1e6).fit(decision[:, None], label)
+    target = torch.from_numpy(label).double()
+    factor, shift = calibrate(
+        torch.from_numpy(decision)[:, None], lambda outputs: binary_cross_entropy_with_logits(outputs[:, 0], target)
+    )
+    assert factor == pytest.approx(judge.coef_[0, 0], rel=0.02)
+    assert shift[0] == pytest.approx(judge.intercept_[0], rel=0.02)
+
+
+def test_weights_of_a_squared_loss_are_non_negative_least_squares() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=5000)
+    members = np.stack(
+        [truth + rng.normal(size=5000), truth + 2 * rng.normal(size=5000), -truth, rng.normal(size=5000)]
+    )
+    found = weigh(
+        [torch.from_numpy(member)[:, None] for member in members],
+        lambda outputs: mse_loss(outputs[:, 0], torch.from_numpy(truth)),
+    )
+    np.testing.assert_allclose(found, nnls(members.T, truth)[0], atol=0.01)
+    assert found[2] == 0
+
+
+def test_a_handful_of_series_leaves_weights_near_each_other() -> None:
+    member = torch.tensor([[1.0], [-1.0]])
+    found = weigh([member, member * 0.9], lambda outputs: mse_loss(outputs, member))
+    assert np.ptp(found) < 0.1
