@@ -23,6 +23,7 @@ LAYERS = (
     ("systems",),
     ("estimators",),
     ("runs",),
+    ("competition",),
     ("experiments",),
     ("cli",),
 )

@@ -15,7 +15,7 @@ def drop_steps(series: SeriesSet, share: float, rng: np.random.Generator) -> Ser
     A series keeps at least two steps. Rows without any value are no steps and stay. A larger share takes
     away the same steps and further ones. The clock of a series begins at its first row, as in a table.
     """
-    seen = ~np.isnan(series.values).all(axis=1)
+    seen = np.asarray(~np.isnan(series.values).all(axis=1))
     kept = np.ones(len(series.times), dtype=bool)
     for begin, end in zip(series.offsets[:-1].tolist(), series.offsets[1:].tolist(), strict=True):
         steps = begin + np.flatnonzero(seen[begin:end])
