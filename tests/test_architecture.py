@@ -22,6 +22,7 @@ LAYERS = (
     ("training",),
     ("systems",),
     ("estimators",),
+    ("diagnostics",),
     ("runs",),
     ("competition",),
     ("experiments",),

@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 import denots
-from denots.cli import compete, data, evaluate, fit, info, predict, report, reproduce, systems, train
+from denots.cli import compete, data, evaluate, fit, info, order, predict, report, reproduce, systems, train
 from denots.cli.messages import complain, say, spoken_warnings
 from denots.cli.signals import Stopped, stopping_signals
 from denots.errors import DenotsError, InvalidOption, UnknownName
@@ -77,6 +77,7 @@ def _common(
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
+app.command("order")(order.order)
 app.add_typer(data.app, name="data")
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train.train)
 app.command("systems")(systems.systems)

@@ -37,7 +37,7 @@ def judge(told: Told, target: npt.NDArray[Any]) -> dict[str, float]:
         error = np.sqrt(np.mean((told.answers - target) ** 2))
         return {"R2": float(r2_score(target, told.answers)), "RMSE": float(error)}
     found = {"accuracy": float((told.answers == target).mean())}
-    if told.order is not None and len(np.unique(target)) == 2:
+    if told.order is not None and np.array_equal(np.unique(target), told.classes):
         second = target == told.classes[1]
         found["AUROC"] = float(roc_auc_score(second, told.order))
         found["average precision"] = float(average_precision_score(second, told.order))

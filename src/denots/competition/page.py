@@ -75,7 +75,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _label(standings: Standings, dataset: str) -> str:
     metric = standings.metrics[dataset]
     name = dataset.removeprefix(PREFIX)
-    return name if standings.means else f"{name} ({metric})"
+    return f"{name} ({metric})" if standings.mixed else name
 
 
 def _shown(cell: Cell | None) -> str:

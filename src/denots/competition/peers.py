@@ -25,7 +25,7 @@ class Peer(Contender):
     """A classifier and a regressor of aeon.
 
     shares: whether the classifier has probabilities. Where it has none and the order of two classes is
-        asked for, the regressor learns 0 and 1, which is the same ridge.
+        asked for, the regressor learns -1/2 and 1/2, which is the same ridge.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Peer(Contender):
         classes = np.unique(target) if task == "classification" else None
         ordered = classes is not None and len(classes) == 2 and metric == "AUROC" and not self.shares
         model = self._make("regression" if classes is None or ordered else "classification", seed)
-        learnt = (target == classes[1]).astype(np.float64) if classes is not None and ordered else target
+        learnt = (target == classes[1]) - 0.5 if classes is not None and ordered else target
         model.fit(on_grid(train, grid, fill), learnt)
 
         def tell(series: SeriesSet) -> Told:
@@ -62,7 +62,7 @@ class Peer(Contender):
                 return Told(np.asarray(model.predict(x), dtype=np.float64))
             if ordered:
                 order = np.asarray(model.predict(x), dtype=np.float64)
-                return Told(classes[(order > 0.5).astype(np.int64)], classes, order=order)
+                return Told(classes[(order > 0).astype(np.int64)], classes, order=order)
             if self.shares:
                 return Told.of_shares(model.predict_proba(x), classes)
             return Told(np.asarray(model.predict(x)), classes)

@@ -54,6 +54,11 @@ class Standings:
         """The metric that decides on each set."""
         return {record.match.dataset: record.metric for record in self.records}
 
+    @property
+    def mixed(self) -> bool:
+        """Whether different metrics decide on different sets."""
+        return len(set(self.metrics.values())) > 1
+
     @cached_property
     def systems(self) -> list[str]:
         names = sorted({record.match.system for record in self.records})
@@ -86,7 +91,7 @@ class Standings:
     @cached_property
     def means(self) -> dict[str, float]:
         """Mean over all sets of the complete systems, where one metric decides on all of them."""
-        if len(set(self.metrics.values())) > 1:
+        if self.mixed:
             return {}
         return {name: float(np.mean(self._column(name))) for name in self.complete}
 
@@ -98,7 +103,7 @@ class Standings:
         if not self.complete:
             return {}
         table = np.array([self._column(name) for name in self.complete])
-        ranks = rankdata(-table, axis=0).mean(axis=1)
+        ranks = rankdata(-table.round(9), axis=0).mean(axis=1)  # means of equal scores differ in the last digits
         return dict(zip(self.complete, ranks.tolist(), strict=True))
 
     def _column(self, system: str) -> list[float]:
