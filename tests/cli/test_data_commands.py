@@ -175,7 +175,7 @@ def test_version(run: Run) -> None:
     "command",
     [
         *("fit", "predict", "evaluate", "train", "info", "data list", "data build", "data info", "data export"),
-        *("data import", "data download", "data check"),
+        *("data import", "data download", "data check", "compete", "order"),
     ],
 )
 def test_every_help_text_holds_an_example_that_fits_the_screen(

@@ -62,7 +62,7 @@ def import_data(
       denots data import uwgl ~/Downloads/UWaveGestureLibrary.zip
       denots data import uea BasicMotions.zip JapaneseVowels.zip
       denots data import sepsis training_setA training_setB
-      denots data import physionet-2012 set-a.zip Outcomes-a.txt set-b.zip Outcomes-b.txt
+      denots data import physionet-2012 set-a.zip Outcomes-a.txt set-b.zip ...
     """
     from denots.datasets.archive import import_archives
     from denots.datasets.imports import import_source

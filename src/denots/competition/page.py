@@ -15,7 +15,7 @@ HEAD = """# Competition
 
 Official splits; where steps are dropped, each series loses its own at random and the others keep their time
 stamps. A cell is the mean over the draws of the gaps with its standard error. Systems stand in the order of
-their mean rank. All learn from the same series; none was tuned on a test part.
+their mean rank; all learn from the same series.
 """
 
 
