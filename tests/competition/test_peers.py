@@ -1,5 +1,7 @@
 """Even grids for peers, and who may compete."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.interpolate import interp1d
@@ -68,3 +70,14 @@ def test_peers_tell_pitches_apart_and_order_as_they_classify(name: str) -> None:
     assert judge(told, truth)["accuracy"] >= 0.9
     assert judge(ordered, truth)["AUROC"] >= 0.85
     np.testing.assert_array_equal(ordered.answers, told.answers)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", ["minirocket", "multirocket-hydra", "quant"])
+def test_peers_tell_numbers(name: str) -> None:
+    pytest.importorskip("aeon", reason="aeon comes with the extra bench")
+    series = irregular(60)
+    level = np.random.default_rng(1).normal(size=60)
+    lifted = replace(series, values=series.values + np.repeat(level, series.lengths)[:, None], target=level)
+    tell = PEERS[name].fit(lifted.select(range(40)), "regression", "R2", Grid(30, None), 0)
+    assert judge(tell(lifted.select(range(40, 60))), level[40:])["R2"] > 0.5

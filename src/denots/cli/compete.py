@@ -45,7 +45,7 @@ def compete(
 
     Every match is a line in the file of records and is never played again;
     stopped or killed, the same command goes on where it was. Peers come with
-    `pip install 'denots[bench]'`.
+    the extra `bench` of the package.
 
       denots compete --list
       denots compete --sets uea --systems trees,minirocket --gaps 0.5 --draws 5
