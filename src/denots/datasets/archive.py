@@ -28,7 +28,7 @@ _DIMENSION = re.compile(r"(.+)Dimension\d+")  # a channel of a set, in a file of
 
 
 class Published(NamedTuple):
-    """What the archive's table says of a set."""
+    """What the archive's table says of a set; the range of steps, where lengths differ, was counted in its files."""
 
     train: int
     test: int

@@ -149,6 +149,8 @@ def _median(measure: Callable[[SeriesSet], npt.NDArray[Any]]) -> Callable[[Parts
 
 
 def _intensive(part: str, patients: int, deaths: int, rows: int, values: int) -> list[Fact]:
+    """Deaths are published; the other numbers follow from our rules and were counted line by line in the text files."""
+
     def own(parts: Parts) -> SeriesSet:
         every = parts["patients"]
         return every.select(np.char.startswith(every.ids, f"{part}-"))
