@@ -24,7 +24,9 @@ LAYERS = (
     ("training",),
     ("systems",),
     ("estimators",),
+    ("diagnostics",),
     ("runs",),
+    ("competition",),
     ("experiments",),
     ("cli",),
 )

@@ -65,7 +65,7 @@ def test_a_forecasting_set_is_exported_without_a_target(run: Run, tmp_path: Path
 
 
 def test_data_are_imported_checked_and_used(run: Run, tmp_path: Path) -> None:
-    assert " ".join(run("data", "list").stdout.split()).count("(to be imported)") == 4
+    assert " ".join(run("data", "list").stdout.split()).count("(to be imported)") == 5
     write_ts(tmp_path, "UWaveGestureLibrary", gestures(120, 320, steps=315, classes=8))
     shown = run("data", "import", "uwgl", tmp_path).stdout
     assert Path(shown.splitlines()[0]).is_dir()
@@ -175,7 +175,7 @@ def test_version(run: Run) -> None:
     "command",
     [
         *("fit", "predict", "evaluate", "train", "info", "data list", "data build", "data info", "data export"),
-        *("data import", "data download", "data check"),
+        *("data import", "data download", "data check", "compete", "order"),
     ],
 )
 def test_every_help_text_holds_an_example_that_fits_the_screen(

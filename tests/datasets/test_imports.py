@@ -47,7 +47,7 @@ def test_what_is_not_imported_is_told_with_site_and_commands(name: str) -> None:
         load(name)
     for words in (recipe.source.title, recipe.source.page, f"denots data import {recipe.source.name} PATH"):
         assert words in str(caught.value)
-    site = "physionet.org" if name.startswith("sepsis") else "timeseriesclassification.com"
+    site = "physionet.org" if name.startswith(("sepsis", "physionet")) else "timeseriesclassification.com"
     assert site in recipe.source.page
     assert site in recipe.source.url
 

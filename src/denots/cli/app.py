@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 import denots
-from denots.cli import data, evaluate, fit, info, predict, report, reproduce, systems, train
+from denots.cli import compete, data, evaluate, fit, info, order, predict, report, reproduce, systems, train
 from denots.cli.messages import complain, say, spoken_warnings
 from denots.cli.signals import Stopped, stopping_signals
 from denots.errors import DenotsError, InvalidOption, UnknownName
@@ -77,9 +77,11 @@ def _common(
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
+app.command("order")(order.order)
 app.add_typer(data.app, name="data")
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train.train)
 app.command("systems")(systems.systems)
+app.command("compete")(compete.compete)
 app.command("reproduce")(reproduce.reproduce)
 app.command("report")(report.report)
 app.command("info")(info.info)

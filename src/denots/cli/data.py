@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from denots.data.series import SeriesSet
     from denots.datasets import DerivedRecipe, Description, Splits
 
-app = typer.Typer(no_args_is_help=True, help="The paper's data sets: list, import, build, look at, export as a table.")
+app = typer.Typer(no_args_is_help=True, help="Data sets: list, import, build, look at, export as a table.")
 
 Name = Annotated[str, typer.Argument(help="Name in `denots data list`.", show_default=False)]
 Size = Annotated[int | None, typer.Option(help="Series in all three splits together. Default: as published.")]
@@ -32,13 +32,15 @@ def list_datasets() -> None:
     from rich.table import Table
 
     from denots.datasets import DATASETS, DerivedRecipe
+    from denots.datasets.archive import imported_archives
     from denots.datasets.imports import import_folder
 
     table = Table(box=SIMPLE_HEAD)
     for header in ("name", "task", "train / val / test"):
         table.add_column(header, no_wrap=True)
     table.add_column("what it asks")
-    for name, recipe in DATASETS.items():
+    for name in (*DATASETS, *imported_archives()):
+        recipe = DATASETS.find(name)
         absent = isinstance(recipe, DerivedRecipe) and not import_folder(recipe.source).exists()
         note = " (to be imported)" if absent else ""
         table.add_row(name, recipe.task, " / ".join(map(str, recipe.sizes)), recipe.description + note)
@@ -47,19 +49,28 @@ def list_datasets() -> None:
 
 @app.command("import")
 def import_data(
-    name: Name,
+    name: Annotated[str, typer.Argument(help="Name in `denots data list`, or uea.", show_default=False)],
     paths: Annotated[list[Path], typer.Argument(help="Folders, files or zip archives.", show_default=False)],
 ) -> None:
     """Take published data into $DENOTS_HOME.
 
-    UEA/UCR archive: .ts, .arff or packed .npz. Sepsis: training_setA and
-    training_setB with .psv files, or packed .npz. An earlier import is replaced.
+    UEA/UCR archive: .ts or .arff; with the name uea, every set that the paths
+    hold becomes a data set uea-NAME. Sepsis: training_setA and training_setB
+    with .psv files. PhysioNet 2012: each set with its outcomes. UWGL,
+    InsectSound and Sepsis may be packed as .npz. An earlier import is replaced.
 
       denots data import uwgl ~/Downloads/UWaveGestureLibrary.zip
+      denots data import uea BasicMotions.zip JapaneseVowels.zip
       denots data import sepsis training_setA training_setB
+      denots data import physionet-2012 set-a.zip Outcomes-a.txt set-b.zip ...
     """
+    from denots.datasets.archive import import_archives
     from denots.datasets.imports import import_source
 
+    if name == "uea":
+        for archive, folder in import_archives(paths).items():
+            say(f"{archive} in {folder}")
+        return
     _tell_import(name, import_source(_derived(name).source, paths))
 
 

@@ -88,9 +88,9 @@ def _read_header(file: Path, lines: Iterator[tuple[int, str]]) -> Header:
         elif tag in _COUNTS:
             counts[_COUNTS[tag]] = _count(tag, words, place)
         elif tag == "classlabel":
-            classes = tuple(words[1:]) if _switch(tag, words, place) else ()
+            classes = tuple(words[1:]) if _switch(tag, words, place) else classes
         elif tag == "targetlabel":
-            classes = None if _switch(tag, words, place) else ()
+            classes = None if _switch(tag, words, place) else classes
         elif tag != "problemname":
             raise InvalidFile(f"{place}: unknown header line @{tag}.")
     raise InvalidFile(f"{file} has no line @data; it is no .ts file, or truncated.")

@@ -1,13 +1,14 @@
-"""The paper's data sets: `load("pendulum")`, drawn from a seed, or `load("uwgl")`, once it is imported.
+"""Data sets by name: `load("pendulum")`, drawn from a seed, or `load("uwgl")`, once it is imported.
 
 One file per family: `pendulum.py`, `pendulum_angles.py`, `sine.py` and `bump.py` are synthetic,
-`uea.py` and `sepsis.py` are made from published data. To add a data set, write a `Recipe` or a
+`uea.py`, `archive.py`, `sepsis.py` and `physionet2012.py` are made from published data. To add a data set, write a `Recipe` or a
 `DerivedRecipe` and give it a line in `DATASETS`.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from denots.datasets.archive import DatasetRegistry
 from denots.datasets.bump import BUMP
 from denots.datasets.dataset import Dataset, DerivedRecipe, Recipe, Splits, SplitSizes
 from denots.datasets.describe import Description, describe, sketch
@@ -15,11 +16,11 @@ from denots.datasets.imports import bind
 from denots.datasets.library import build_recipe, load_recipe, open_dataset
 from denots.datasets.pendulum import PENDULUM, PENDULUM_SMALL
 from denots.datasets.pendulum_angles import PENDULUM_ANGLES, PENDULUM_ANGLES_REGULAR
+from denots.datasets.physionet2012 import PHYSIONET_2012
 from denots.datasets.sepsis import SEPSIS, SEPSIS_SHIFT
 from denots.datasets.sine import SINE_2, SINE_MIX, SINE_MIX_JUMP
 from denots.datasets.uea import INSECT_SOUND, UWGL
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
-from denots.registry import Registry
 
 __all__ = [
     "DATASETS",
@@ -37,7 +38,7 @@ __all__ = [
     "sketch",
 ]
 
-DATASETS: Registry[Recipe | DerivedRecipe] = Registry(
+DATASETS = DatasetRegistry(
     "data set",
     {
         "pendulum": PENDULUM,
@@ -52,6 +53,7 @@ DATASETS: Registry[Recipe | DerivedRecipe] = Registry(
         "insect-sound": INSECT_SOUND,
         "sepsis": SEPSIS,
         "sepsis-shift": SEPSIS_SHIFT,
+        "physionet-2012": PHYSIONET_2012,
     },
     group="denots.datasets",
 )

@@ -94,6 +94,7 @@ class Source:
     read: Callable[[Sequence[Path]], dict[str, SeriesSet]]
     usable: Callable[[Parts], dict[str, int]]
     version: int = 1  # raise it when `read` or `usable` change: it is part of the folder's name
+    endings: frozenset[str] = frozenset({".ts", ".arff", ".npz", ".psv"})  # of the files in an archive that are data
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -17,7 +17,6 @@ from denots.errors import InvalidFile, InvalidFolder, InvalidOption, NotImported
 from denots.protocol import Protocol
 
 T = TypeVar("T")
-READABLE = {".ts", ".arff", ".npz", ".psv"}
 
 
 def import_source(source: Source, paths: Sequence[Path]) -> Path:
@@ -26,10 +25,16 @@ def import_source(source: Source, paths: Sequence[Path]) -> Path:
     if absent:
         raise InvalidFile(f"{', '.join(absent)} does not exist; give the files or folders that hold {source.title}.")
     folder = import_folder(source)
-    with _unpacked(paths) as places:
+    with unpacked(paths, source.endings) as places:
         parts = source.read(places)
-        _bundle(source).write(folder, {"name": source.name, "usable": source.usable(parts)}, lambda: parts)
+        facts = {"name": source.name, "usable": source.usable(parts), "target": _target_kind(parts)}
+        _bundle(source).write(folder, facts, lambda: parts)
     return folder
+
+
+def _target_kind(parts: Mapping[str, SeriesSet]) -> str:
+    kinds = {series.target.dtype.kind for series in parts.values() if series.target is not None}
+    return "numbers" if "f" in kinds else "classes"
 
 
 def import_folder(source: Source) -> Path:
@@ -58,7 +63,7 @@ def _opened(source: Source, read: Callable[[Path], T]) -> T:
 def bind(recipe: DerivedRecipe, protocol: Protocol) -> Recipe:
     """The recipe for the data that are imported now; its variant ties cached folders to them and to the protocol."""
     source, derive = recipe.source, recipe.derive[protocol]
-    manifest = _opened(source, lambda folder: _read_manifest(source, folder))
+    manifest = import_manifest(source)
     sizes = recipe.split_sizes(manifest["usable"])
 
     def generate(seed: int, wanted: SplitSizes) -> dict[str, SeriesSet]:
@@ -70,6 +75,11 @@ def bind(recipe: DerivedRecipe, protocol: Protocol) -> Recipe:
     variant: dict[str, str] = {"protocol": protocol} if len(set(recipe.derive.values())) > 1 else {}
     variant["source"] = "".join(manifest["content_sha256"][part][:6] for part in source.parts)
     return Recipe(recipe.name, recipe.task, recipe.metric, recipe.description, sizes, generate, recipe.version, variant)
+
+
+def import_manifest(source: Source) -> dict[str, Any]:
+    """What is known of an import without reading it."""
+    return _opened(source, lambda folder: _read_manifest(source, folder))
 
 
 def _read_manifest(source: Source, folder: Path) -> dict[str, Any]:
@@ -92,23 +102,23 @@ def _bundle(source: Source) -> Bundle:
 
 
 @contextmanager
-def _unpacked(paths: Sequence[Path]) -> Iterator[list[Path]]:
+def unpacked(paths: Sequence[Path], endings: frozenset[str]) -> Iterator[list[Path]]:
     """The same places with zip archives replaced by folders, which vanish at the end."""
     home().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=home()) as draft:
         places = []
         for number, path in enumerate(paths):
-            packed = path.suffix.lower() == ".zip" or (path.suffix not in READABLE and zipfile.is_zipfile(path))
-            places.append(_unpack(path, Path(draft) / str(number)) if packed and path.is_file() else path)
+            packed = path.suffix.lower() == ".zip" or (path.suffix not in endings and zipfile.is_zipfile(path))
+            places.append(_unpack(path, Path(draft) / str(number), endings) if packed and path.is_file() else path)
         yield places
 
 
-def _unpack(archive: Path, folder: Path) -> Path:
+def _unpack(archive: Path, folder: Path, endings: frozenset[str]) -> Path:
     """Extract the data files of an archive into one flat folder, whatever paths it names."""
     folder.mkdir()
     try:
         with zipfile.ZipFile(archive) as content:
-            members = [entry for entry in content.infolist() if PurePosixPath(entry.filename).suffix in READABLE]
+            members = [entry for entry in content.infolist() if PurePosixPath(entry.filename).suffix in endings]
             for entry in track(members, f"unpacking {archive.name}"):
                 target = folder / PurePosixPath(entry.filename).name
                 if target.exists():

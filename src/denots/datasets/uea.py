@@ -126,14 +126,15 @@ def _with_gaps(series: SeriesSet, rng: np.random.Generator, replacement: bool) -
     return replace(series, values=values)
 
 
-def _source(name: str, archive: str) -> Source:
+def archive_source(name: str, archive: str, read: Callable[[Sequence[Path]], dict[str, SeriesSet]]) -> Source:
+    """A set of the archive, to be kept under a name of ours."""
     return Source(
         name=name,
         title=f"{archive} of the UEA/UCR archive",
         page=f"https://www.timeseriesclassification.com/description.php?Dataset={archive}",
         url=f"https://www.timeseriesclassification.com/aeon-toolkit/{archive}.zip",
         parts=PARTS,
-        read=partial(read_archive, archive),
+        read=read,
         usable=lambda parts: {part: len(series) for part, series in parts.items()},
     )
 
@@ -144,7 +145,7 @@ UWGL = DerivedRecipe(
     metric="accuracy",
     description="Which of 8 gestures, from 3 accelerations with gaps",
     sizes=SplitSizes(96, 24, 320),
-    source=_source("uwgl", "UWaveGestureLibrary"),
+    source=archive_source("uwgl", "UWaveGestureLibrary", partial(read_archive, "UWaveGestureLibrary")),
     derive={"fair": partial(derive, "uwgl", False), "paper": partial(derive, "uwgl", True)},
     split_sizes=split_sizes,
 )
@@ -155,7 +156,7 @@ INSECT_SOUND = DerivedRecipe(
     metric="accuracy",
     description="Which of 10 insects, from the sound of its wings with gaps",
     sizes=SplitSizes(20000, 5000, 25000),
-    source=_source("insect-sound", "InsectSound"),
+    source=archive_source("insect-sound", "InsectSound", partial(read_archive, "InsectSound")),
     derive={"fair": partial(derive, "insect-sound", False), "paper": partial(derive, "insect-sound", True)},
     split_sizes=split_sizes,
 )

@@ -70,6 +70,7 @@ SETTINGS: dict[str, Setting] = {
     "insect-sound": Setting(depth=30.0),
     "sepsis": _SEPSIS,
     "sepsis-shift": _SEPSIS,  # not published: hospital A for training, hospital B for the test
+    "physionet-2012": Setting(depth=10.0),  # not published
 }
 
 

@@ -1,0 +1,147 @@
+"""Peers of the systems: what people use today, with the settings of its authors.
+
+The convolutions and intervals of aeon need an even grid, so values are interpolated linearly to one. A peer
+has to be installed: `pip install 'denots[bench]'`.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from denots.competition.contender import Contender, House, Teller
+from denots.competition.contest import Grid, Task
+from denots.competition.judge import Told
+from denots.data.series import SeriesSet
+from denots.errors import InvalidOption
+from denots.shapes import FloatArray
+
+FEWEST_POINTS = 10  # shorter series are refused by the convolutions
+
+
+@dataclass(frozen=True)
+class Peer(Contender):
+    """A classifier and a regressor of aeon.
+
+    shares: whether the classifier has probabilities. Where it has none and the order of two classes is
+        asked for, the regressor learns -1/2 and 1/2, which is the same ridge.
+    """
+
+    name: str
+    description: str
+    module: str
+    classifier: str
+    regressor: str
+    shares: bool
+
+    def check(self) -> None:
+        self._make("classification", 0)
+
+    def warm_up(self, train: SeriesSet, task: Task, metric: str, grid: Grid) -> None:
+        """Compile the kernels of one or of many channels, on a few series of each class."""
+        kind = self.name, task, len(train.channels) > 1
+        if kind not in _WARM:
+            _WARM.add(kind)
+            target = np.asarray(train.target)
+            labels = target if task == "classification" else np.zeros(len(train))
+            few = np.concatenate([np.flatnonzero(labels == label)[:4] for label in np.unique(labels)])
+            self.fit(train.select(few), task, metric, grid, 0)(train.select(few))
+
+    def fit(self, train: SeriesSet, task: Task, metric: str, grid: Grid, seed: int) -> Teller:
+        fill, target = channel_means(train), np.asarray(train.target)
+        classes = np.unique(target) if task == "classification" else None
+        ordered = classes is not None and len(classes) == 2 and metric == "AUROC" and not self.shares
+        model = self._make("regression" if classes is None or ordered else "classification", seed)
+        learnt = (target == classes[1]) - 0.5 if classes is not None and ordered else target
+        model.fit(on_grid(train, grid, fill), learnt)
+
+        def tell(series: SeriesSet) -> Told:
+            x = on_grid(series, grid, fill)
+            if classes is None:
+                return Told(np.asarray(model.predict(x), dtype=np.float64))
+            if ordered:
+                order = np.asarray(model.predict(x), dtype=np.float64)
+                return Told(classes[(order > 0).astype(np.int64)], classes, order=order)
+            if self.shares:
+                return Told.of_shares(model.predict_proba(x), classes)
+            return Told(np.asarray(model.predict(x)), classes)
+
+        return tell
+
+    def _make(self, kind: Task, seed: int) -> Any:
+        try:
+            found = import_module(f"aeon.{kind}.{self.module}")
+        except ImportError as error:
+            raise InvalidOption(
+                f"{self.name!r} needs aeon, which cannot be imported ({error}); run `pip install 'denots[bench]'`, "
+                "or name the systems that shall compete with --systems."
+            ) from error
+        return getattr(found, self.classifier if kind == "classification" else self.regressor)(random_state=seed)
+
+
+_WARM: set[tuple[str, Task, bool]] = set()  # what is compiled in this process
+
+PEERS: dict[str, Contender] = {
+    peer.name: peer
+    for peer in (
+        Peer(
+            "minirocket",
+            "MiniRocket and a ridge, after linear interpolation to an even grid (aeon).",
+            "convolution_based",
+            "MiniRocketClassifier",
+            "MiniRocketRegressor",
+            shares=False,
+        ),
+        Peer(
+            "multirocket-hydra",
+            "MultiROCKET, Hydra and a ridge, after linear interpolation to an even grid (aeon).",
+            "convolution_based",
+            "MultiRocketHydraClassifier",
+            "MultiRocketHydraRegressor",
+            shares=False,
+        ),
+        Peer(
+            "quant",
+            "QUANT and extremely randomised trees, after linear interpolation to an even grid (aeon).",
+            "interval_based",
+            "QUANTClassifier",
+            "QUANTRegressor",
+            shares=True,
+        ),
+        House(
+            "gru-mask",
+            "A gated recurrent unit that is told what is missing, and the time since the row before.",
+            "gru",
+            {"presence": True, "time_differences": True},
+        ),
+    )
+}
+
+
+def find_contender(name: str) -> Contender:
+    """A peer, or a system of the registry, by its name."""
+    return PEERS[name] if name in PEERS else House.of(name)
+
+
+def on_grid(series: SeriesSet, grid: Grid, fill: FloatArray) -> FloatArray:
+    """Values [n, C, points] by linear interpolation, held before the first and after the last observation.
+
+    `fill` stands for a channel that was never observed in a series.
+    """
+    points = max(grid.points, FEWEST_POINTS)
+    values = np.empty((len(series), len(series.channels), points))
+    for row, one in enumerate(series):
+        begin, end = grid.span or (one.times[0], one.times[-1])
+        at = np.linspace(begin, end, points)
+        for channel, column in enumerate(one.values.T):
+            seen = ~np.isnan(column)
+            known = seen.any()
+            values[row, channel] = np.interp(at, one.times[seen], column[seen]) if known else fill[channel]
+    return values.astype(np.float32)
+
+
+def channel_means(series: SeriesSet) -> FloatArray:
+    """The mean of what was observed of each channel; zero where nothing was."""
+    seen = ~np.isnan(series.values)
+    return np.where(seen, series.values, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)

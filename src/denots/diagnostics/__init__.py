@@ -1,0 +1,1 @@
+"""What can be known about a user's data before a model is chosen."""
