@@ -4,6 +4,8 @@ from typing import Any
 
 from denots.backbones import BACKBONES
 from denots.registry import Registry
+from denots.systems.forecast import ForecastSystem
+from denots.systems.simple import Simple, SimpleConfig
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel
 from denots.systems.trees import Trees
@@ -47,6 +49,11 @@ SYSTEMS: Registry[System] = Registry(
             trained("constant", "Knows nothing: the mean of the target, or its most common class."),
             trained("last-value", "A linear model on the latest value of each channel."),
             Trees("trees", "Gradient-boosted trees on summary features of each series (LightGBM)."),
+            ForecastSystem("forecast", "Forecasts: what departs from the best simple forecast, by ridge and trees."),
+            Simple("hold", "Forecasts: the last value of each channel.", SimpleConfig("last value")),
+            Simple("recent-mean", "Forecasts: the mean of the last eight.", SimpleConfig("mean of the last eight")),
+            Simple("running-mean", "Forecasts: a running mean whose memory is learnt.", SimpleConfig("running mean")),
+            Simple("damped-trend", "Forecasts: a trend that fades as learnt.", SimpleConfig("damped trend")),
         )
     },
 )
