@@ -14,12 +14,12 @@ from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.shapes import FloatArray
-from denots.systems.departure import Departure, ForestOptions, Ridge, learn_again, learn_departure
+from denots.systems.departure import Departure, ForestOptions, Lesson, Ridge, learn_again, learn_departure
 from denots.systems.forecast_features import Knowledge, Told
 from denots.systems.forecast_questions import draw_exercises, thin
 from denots.systems.simple import asked_forecast
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
-from denots.tasks import Forecast, Part, Task
+from denots.tasks import Forecast, Task
 from denots.tasks.simple_forecasts import (
     Questions,
     Smoothing,
@@ -89,10 +89,10 @@ class Departures(Fitted):
             told = knowledge.told(c, asked, smoothing)
             for kind, departure in enumerate(departures):
                 rows = told.between == bool(kind)
-                some = _chosen(asked, rows)
+                some = asked.select(rows)
                 base = told.simple[departure.base][rows]
-                features, _ = knowledge.features(c, some, _chosen_told(told, rows), base)
-                table[rows, c] = base + departure.predict(features)
+                features = knowledge.features(c, some, told.select(rows), base)
+                table[rows, c] = base + features.unit * departure.predict(features.table)
         return table
 
     def state(self) -> State:
@@ -174,9 +174,8 @@ class ForecastSystem(System):
             judged, _ = val.lesson(channel, kind, base)
             options = self.config.forest(columns)
             departure = learn_departure(base, learnt, judged, options, seed)
-            both = (np.concatenate([learnt[0], judged[0]]), np.concatenate([learnt[1], judged[1]]))
             found.append(departure)
-            final.append(learn_again(departure, both, options, seed))
+            final.append(learn_again(departure, learnt.joined(judged), options, seed))
         return Channel(smoothing, tuple(found)), Channel(smoothing, tuple(final))
 
     def restore(self, task: Task, shape: Shape, state: State) -> Departures:
@@ -216,9 +215,7 @@ class _Lessons:
     def __len__(self) -> int:
         return len(self.views[0].series)
 
-    def draw(
-        self, channel: int, count: int, rng: np.random.Generator, smoothing: Smoothing | None = None
-    ) -> Smoothing:
+    def draw(self, channel: int, count: int, rng: np.random.Generator, smoothing: Smoothing | None = None) -> Smoothing:
         """Draw the questions about a channel; the simple forecasts learn from those beyond a cut, unless they have."""
         whole = self.views[0]
         exercises = draw_exercises(whole.series, channel, count, rng)
@@ -242,24 +239,12 @@ class _Lessons:
                 errors[name] = errors.get(name, 0.0) + float(np.square(given - answers)[rows].sum())
         return min(errors, key=lambda name: errors[name]) if errors else "last value"
 
-    def lesson(self, channel: int, kind: int, base: str) -> tuple[tuple[FloatArray, FloatArray], int]:
+    def lesson(self, channel: int, kind: int, base: str) -> tuple[Lesson, int]:
         """Features and departures of one kind of question, and how many of the columns are for trees."""
-        tables, targets, columns = [], [], 0
+        found, columns = [Lesson(np.zeros((0, 0)), np.zeros(0), np.zeros(0))], 0
         for view, asked, answers, told in self._asked:
             rows = told.between == bool(kind)
             simple = told.simple[base][rows]
-            table, columns = view.features(channel, _chosen(asked, rows), _chosen_told(told, rows), simple)
-            tables.append(table)
-            targets.append(answers[rows] - simple)
-        if not tables:
-            return (np.zeros((0, 0)), np.zeros(0)), 0
-        return (np.concatenate(tables), np.concatenate(targets)), columns
-
-
-def _chosen(asked: Questions, rows: np.ndarray) -> Questions:
-    return Questions(*(part[rows] for part in asked))
-
-
-def _chosen_told(told: Told, rows: np.ndarray) -> Told:
-    simple = {name: given[rows] for name, given in told.simple.items()}
-    return Told(simple, told.near[rows], told.facts[rows], told.between[rows])
+            table, columns, unit = view.features(channel, asked.select(rows), told.select(rows), simple)
+            found.append(Lesson(table, (answers[rows] - simple) / unit, unit))
+        return Lesson(*(np.concatenate(part) for part in zip(*(found[1:] or found), strict=True))), columns

@@ -8,7 +8,7 @@ import numpy as np
 
 from denots.data.history import History
 from denots.data.series import SeriesSet
-from denots.shapes import FloatArray
+from denots.shapes import BoolArray, FloatArray, IntArray
 from denots.tasks.scale import Scale
 from denots.tasks.simple_forecasts import (
     RECENT,
@@ -28,13 +28,27 @@ class Told(NamedTuple):
 
     near: in units of the channel, on the same level as the forecasts: former values and running means.
     facts: ages, spreads, counts and slopes, which have no level.
+    unit: how much the channel varies, in this series and among all.
     between: whether the channel was seen after the question, too.
     """
 
     simple: dict[str, FloatArray]
     near: FloatArray
     facts: FloatArray
-    between: np.ndarray
+    unit: FloatArray
+    between: BoolArray
+
+    def select(self, rows: BoolArray) -> "Told":
+        simple = {name: given[rows] for name, given in self.simple.items()}
+        return Told(simple, self.near[rows], self.facts[rows], self.unit[rows], self.between[rows])
+
+
+class Features(NamedTuple):
+    """A row of numbers for each question; trees read the first `columns` of them. Departures are told in `unit`."""
+
+    table: FloatArray
+    columns: int
+    unit: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,14 +90,13 @@ class Knowledge:
         _, _, after, following = neighbours(history, asked)
         known = history.known(owner, position)
         count = np.where(known, position - history.offsets[owner] + 1, 0)
-        mean, spread, weight = (
-            _gathered(table, position, known) for table in (faded.mean, faded.spread, faded.weight)
-        )
+        mean, spread, weight = (_gathered(table, position, known) for table in (faded.mean, faded.spread, faded.weight))
         line = interpolated(history, asked)
         near = np.column_stack([values[:, :LAGS], mean, following, line])
         slopes = [recent_slope(values[:, :k], ages[:, :k]) for k in (2, 3, RECENT)]
         facts = np.column_stack([ages[:, :LAGS], after - asked.time, spread, weight, count, *slopes])
-        return Told(simple_forecasts(history, asked, smoothing), near, facts, ~np.isnan(after))
+        unit = np.sqrt(1.0 + np.nan_to_num(spread[:, -1]) ** 2)
+        return Told(simple_forecasts(history, asked, smoothing), near, facts, unit, ~np.isnan(after))
 
     def brief(self, channel: int, asked: Questions) -> FloatArray:
         """What other channels are told of one: its latest value, age and running means."""
@@ -99,17 +112,16 @@ class Knowledge:
         static = self.series.static
         return np.column_stack([since, ahead] if static is None else [since, ahead, static[asked.owner]])
 
-    def features(self, channel: int, asked: Questions, told: Told, base: FloatArray) -> tuple[FloatArray, int]:
-        """A row for each question; the number counts the columns that trees need, those behind are for linear models.
+    def features(self, channel: int, asked: Questions, told: Told, base: FloatArray) -> Features:
+        """What is known of the channel as departures from its simple forecast, then of the others.
 
-        Values of the channel itself are told as departures from the simple forecast. A linear model
-        cannot know by itself that they mean less as they grow old.
+        The columns behind are for linear models, which cannot know by themselves that values mean less as they age.
         """
-        near = told.near - base[:, None]
+        near = (told.near - base[:, None]) / told.unit[:, None]
         others = [self.brief(c, asked) for c in range(len(self.histories)) if c != channel]
-        trees = np.column_stack([base, near, told.facts, self.common(asked), *others])
+        trees = np.column_stack([base, told.unit, near, told.facts, self.common(asked), *others])
         fading = np.exp(-told.facts[:, :1] / self.memories[len(self.memories) // 2])
-        return np.column_stack([trees, near * fading]), trees.shape[1]
+        return Features(np.column_stack([trees, near * fading]), trees.shape[1], told.unit)
 
     def at(self, times: FloatArray, most: int) -> Iterator[Questions]:
         """Every query [n, K], all rows being seen, at most so many at once."""
@@ -120,7 +132,7 @@ class Knowledge:
             yield Questions(owner[part], time[part], self.series.ends[owner[part]])
 
 
-def _gathered(table: FloatArray, position: FloatArray, known: np.ndarray) -> FloatArray:
+def _gathered(table: FloatArray, position: IntArray, known: BoolArray) -> FloatArray:
     if not len(table):
         return np.full((len(position), table.shape[1]), np.nan)
     return np.where(known[:, None], table[np.where(known, position, 0)], np.nan)

@@ -9,6 +9,8 @@ from denots.data.series import SeriesSet
 from denots.shapes import FloatArray, IntArray
 from denots.tasks.simple_forecasts import Questions
 
+REPEATS = 8
+
 
 class Exercise(NamedTuple):
     """What is seen of the series, and questions about one channel with their answers."""
@@ -31,36 +33,34 @@ def thin(series: SeriesSet) -> SeriesSet:
 
 
 def draw_exercises(series: SeriesSet, channel: int, count: int, rng: np.random.Generator) -> list[Exercise]:
-    """Questions about a channel: half beyond a cut with all rows before it seen, the others with every second one.
+    """Questions about a channel: half beyond a late cut with all rows before it seen, the others with every second one.
 
-    Of those, half lie beyond the cut and half before it, at rows that are not seen. A value is asked for at most eight times in each way.
+    People ask about series of which they have much, so the late cuts spare the first third. Of the other questions
+    half lie beyond any cut and half before it, at rows that are not seen. A value is asked for at most `REPEATS`
+    times in each way.
     """
     column = series.values[:, channel].astype(np.float64)
-    observed = np.flatnonzero(~np.isnan(column))
+    known = ~np.isnan(column)
     owner = series.owner()
-    first = series.offsets[:-1][owner]
+    first, last = series.offsets[owner], series.lengths[owner] - 1
     position = np.arange(len(column)) - first
+    late = (last + 1) // 3
+    ways = (  # whether thinned, which rows can be asked for, between which rows the cut lies, how many questions
+        (False, position > late, late, position - 1, count // 2),
+        (True, position >= 1, np.zeros_like(last), position - 1, count // 4),
+        (True, (position % 2 == 1) & (position < last), position + 1, last, count // 4),
+    )
     found = []
-    for thinned, between, share in ((False, False, 2), (True, False, 4), (True, True, 4)):
-        last = series.lengths[owner] - 1
-        if between:
-            able = (position % 2 == 1) & (position + 1 <= last)
-        else:
-            able = position >= 1
-        rows = observed[able[observed]]
-        if not len(rows):
-            continue
-        rows = rng.permutation(np.tile(rows, 8))[: count // share] if len(rows) * 8 > count // share else np.tile(rows, 8)
-        cut = _cuts(rng, position[rows], last[rows], thinned, between)
-        asked = Questions(owner[rows], series.times[rows], series.times[first[rows] + cut])
-        found.append(Exercise(thinned, asked, column[rows]))
+    for thinned, able, low, high, wanted in ways:
+        rows = rng.permutation(np.tile(np.flatnonzero(able & known), REPEATS))[: max(wanted, 1)]
+        if len(rows):
+            cut = _drawn(rng, low[rows], high[rows], step=2 if thinned else 1)
+            asked = Questions(owner[rows], series.times[rows], series.times[first[rows] + cut])
+            found.append(Exercise(thinned, asked, column[rows]))
     return found
 
 
-def _cuts(rng: np.random.Generator, position: IntArray, last: IntArray, thinned: bool, between: bool) -> IntArray:
-    """The last seen row of each question: any earlier one, or for a question between rows any later one."""
-    step = 2 if thinned else 1
-    low = (position + 1) // step if between else np.zeros_like(position)
-    high = last // step if between else (position - 1) // step
-    drawn = low + np.floor(rng.random(len(position)) * (high - low + 1)).astype(np.int64)
-    return step * np.minimum(drawn, high)
+def _drawn(rng: np.random.Generator, low: IntArray, high: IntArray, step: int) -> IntArray:
+    """A multiple of the step from low to high, each as likely; low is a multiple itself, or the step is one."""
+    choices = high // step - low // step + 1
+    return step * (low // step + np.minimum(np.floor(rng.random(len(low)) * choices).astype(np.int64), choices - 1))

@@ -1,11 +1,10 @@
 """Simple forecasts as systems: nothing is learnt but a memory, a damping and a mean of each channel."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,6 +13,7 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
 from denots.tasks import Forecast, Part, Task
+from denots.tasks.simple_forecasts import Smoothing
 from denots.training.model import Output
 from denots.training.progress import Progress
 
@@ -92,7 +92,9 @@ class Simple(System):
         forecast = asked_forecast(task, self.name)
         if len(forecast.smoothing) != shape.channels:
             raise ValueError(f"simple forecasts of {len(forecast.smoothing)} channels, but there are {shape.channels}")
-        return SimpleAnswers(task=task, parameters=int(np.size(forecast.smoothing)), method=self.config.method)
+        return SimpleAnswers(
+            task=task, parameters=len(forecast.smoothing) * len(fields(Smoothing)), method=self.config.method
+        )
 
 
 def asked_forecast(task: Task, system: str) -> Forecast:

@@ -8,7 +8,7 @@ import numpy as np
 
 from denots.data.history import History
 from denots.data.series import SeriesSet
-from denots.shapes import FloatArray, IntArray
+from denots.shapes import BoolArray, FloatArray, IntArray
 
 RECENT = 8  # values in the mean of the last eight, and in the slope of the trend
 PRIORS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -28,6 +28,9 @@ class Questions(NamedTuple):
     owner: IntArray
     time: FloatArray
     limit: FloatArray
+
+    def select(self, rows: BoolArray) -> "Questions":
+        return Questions(self.owner[rows], self.time[rows], self.limit[rows])
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def learn_smoothing(history: History, asked: Questions, answers: FloatArray, mem
     usable = history.known(asked.owner, position) & ~np.isnan(answers)
     if not usable.any():
         return neutral
-    asked = Questions(*(part[usable] for part in asked))
+    asked = asked.select(usable)
     recent = _Recent.of(history, asked)
     answers = answers[usable]
 
@@ -169,7 +172,9 @@ def _running(
 ) -> list[FloatArray]:
     """The running mean of one memory, with the training mean as so many observations more."""
     memories = np.array([memory])
-    weight, total = (history.decayed(amounts, memories)[:, 0] for amounts in (np.ones_like(history.values), history.values))
+    weight, total = (
+        history.decayed(amounts, memories)[:, 0] for amounts in (np.ones_like(history.values), history.values)
+    )
     known = history.known(recent.owner, recent.position)
     if not known.any():
         return [np.full(len(known), np.nan)] * len(priors)
