@@ -223,7 +223,9 @@ class _Lessons:
             first = exercises[0] if exercises else None
             nothing = Questions(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
             asked, answers = (nothing, np.zeros(0)) if first is None else first[1:]
-            smoothing = learn_smoothing(whole.histories[channel], asked, answers, self.memories)
+            history = whole.histories[channel]
+            mean = float(history.values.mean()) if len(history.values) else 0.0
+            smoothing = learn_smoothing(history, asked, answers, self.memories, mean)
         self._asked = []
         for thinned, asked, answers in exercises:
             view = self.views[thinned]

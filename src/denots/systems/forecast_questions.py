@@ -35,7 +35,7 @@ def thin(series: SeriesSet) -> SeriesSet:
 def draw_exercises(series: SeriesSet, channel: int, count: int, rng: np.random.Generator) -> list[Exercise]:
     """Questions about a channel: half beyond a late cut with all rows before it seen, the others with every second one.
 
-    People ask about series of which they have much, so the late cuts spare the first third. Of the other questions
+    People ask about series of which they have much, so the late cuts spare the first sixth. Of the other questions
     half lie beyond any cut and half before it, at rows that are not seen. A value is asked for at most `REPEATS`
     times in each way.
     """
@@ -44,7 +44,7 @@ def draw_exercises(series: SeriesSet, channel: int, count: int, rng: np.random.G
     owner = series.owner()
     first, last = series.offsets[owner], series.lengths[owner] - 1
     position = np.arange(len(column)) - first
-    late = (last + 1) // 3
+    late = (last + 1) // 6
     ways = (  # whether thinned, which rows can be asked for, between which rows the cut lies, how many questions
         (False, position > late, late, position - 1, count // 2),
         (True, position >= 1, np.zeros_like(last), position - 1, count // 4),

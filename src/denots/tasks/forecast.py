@@ -70,12 +70,12 @@ class Forecast(Task):
 
     def calibrated(self, train: Part) -> "Forecast":
         asked, answers = _questions(train), train.target[..., :-1].double().numpy()
-        memories = memories_of(train.series)
+        scale, memories = Scale.of(train.target[..., :-1]), memories_of(train.series)
         smoothing = tuple(
-            learn_smoothing(History.of(train.series, c), asked, answers[..., c].ravel(), memories)
-            for c in range(self.outputs)
+            learn_smoothing(History.of(train.series, c), asked, answers[..., c].ravel(), memories, mean)
+            for c, mean in enumerate(scale.centre)
         )
-        return replace(self, scale=Scale.of(train.target[..., :-1]), smoothing=smoothing)
+        return replace(self, scale=scale, smoothing=smoothing)
 
     @property
     def outputs(self) -> int:

@@ -58,9 +58,10 @@ def memories_of(series: SeriesSet) -> FloatArray:
     return np.geomspace(shortest, longest, MEMORIES)
 
 
-def learn_smoothing(history: History, asked: Questions, answers: FloatArray, memories: FloatArray) -> Smoothing:
+def learn_smoothing(
+    history: History, asked: Questions, answers: FloatArray, memories: FloatArray, mean: float
+) -> Smoothing:
     """The memory, prior and damping of least squared error; of equal ones the first."""
-    mean = float(history.values.mean()) if len(history.values) else 0.0
     neutral = Smoothing(mean, float(memories[-1]), PRIORS[-1], 0.0)
     position = history.latest(asked.owner, np.minimum(asked.time, asked.limit))
     usable = history.known(asked.owner, position) & ~np.isnan(answers)
