@@ -80,7 +80,8 @@ def _print(scores: "Scores", failed: int, n: int) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table("metric", box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("metric", no_wrap=True)
     table.add_column("model", justify="right")
     table.add_column(scores.baseline, justify="right")
     for other in scores.others:
