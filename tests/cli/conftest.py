@@ -91,5 +91,5 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = [*COLUMNS, *SMALL, "--static", "age", "--quiet"]
     invoked("fit", table, *options, "--target", "outcome", "--out", folder / "classifier")
     signals = ["--channels", "pulse,temperature"]
-    invoked("fit", table, *options, *signals, "--out", folder / "forecaster")
+    invoked("fit", table, *options, *signals, "--system", "denots", "--out", folder / "forecaster")
     return folder

@@ -247,8 +247,20 @@ def test_a_fitted_model_is_replaced_whole(visits: Path, run: Run, tmp_path: Path
     assert "holds a finished model; give --overwrite to replace it" in refused.stderr
     run(*fit, "--target", "age", "--task", "classification", "--overwrite", code=1)  # cem has no age
     assert denots.load(tmp_path / "m").schema_.target == "outcome"
-    run(*fit, "--overwrite")
+    run(*fit, "--system", "denots", "--overwrite")
     assert denots.load(tmp_path / "m").schema_.target is None
+
+
+def test_without_a_target_the_departure_from_simple_forecasts_is_learnt_and_shown_beside_them(
+    visits: Path, run: Run, tmp_path: Path
+) -> None:
+    fit = ["fit", visits, *COLUMNS, "--channels", "pulse", "--set", "questions=400", "--set", "rounds=3"]
+    run(*fit, "--out", tmp_path / "m")
+    assert denots.load(tmp_path / "m").system_.name == "forecast"
+    told = run("evaluate", tmp_path / "m", visits).stdout
+    assert "RMSE pulse beyond" in told
+    found = json.loads(run("evaluate", tmp_path / "m", visits, "--json").stdout)["metrics"]["R2 beyond"]
+    assert {"model", "baseline", "running mean", "damped trend", "mean of the last eight"} <= set(found)
 
 
 class TestBadSeries:

@@ -31,7 +31,8 @@ def evaluate(
     """Judge a model on a table, beside a trivial answer.
 
     The trivial answer is the class shares or the mean of the fitted table;
-    for a forecaster, the last value seen. A forecaster is asked for rows that
+    for a forecaster, the last value seen, and the other simple forecasts
+    stand beside it. A forecaster is asked for rows that
     are hidden from it as in training: the second half of each series and
     every second row of the first half. Series that cannot be read are left
     out and counted; those that cannot be solved get the trivial answer.
@@ -79,11 +80,14 @@ def _print(scores: "Scores", failed: int, n: int) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table("metric", box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("metric", no_wrap=True)
     table.add_column("model", justify="right")
     table.add_column(scores.baseline, justify="right")
+    for other in scores.others:
+        table.add_column(other, justify="right")
     for name, (model, baseline) in scores.metrics.items():
-        table.add_row(name, _number(model), _number(baseline))
+        table.add_row(name, *map(_number, (model, baseline, *(found[name] for found in scores.others.values()))))
     out.print(table)
     say(f" {n} series, {failed} without an answer")
 
@@ -94,7 +98,13 @@ def _number(value: float) -> str:
 
 def _as_dict(estimator: "SeriesEstimator", scores: "Scores", failed: int, n: int) -> dict[str, Any]:
     metrics = {
-        name: {part: None if math.isnan(value) else value for part, value in score._asdict().items()}
+        name: {
+            part: None if math.isnan(value) else value
+            for part, value in {
+                **score._asdict(),
+                **{other: found[name] for other, found in scores.others.items()},
+            }.items()
+        }
         for name, score in scores.metrics.items()
     }
     return {

@@ -61,9 +61,13 @@ def fit(
     task: Annotated[
         str, typer.Option(help="classification, regression, forecast or auto.", rich_help_panel=MODEL)
     ] = "auto",
-    system: Annotated[str, typer.Option(help="What to fit; `denots systems` lists them.", rich_help_panel=MODEL)] = (
-        "denots"
-    ),
+    system: Annotated[
+        str | None,
+        typer.Option(
+            help="What to fit; `denots systems` lists them. Default: forecast without a target, else denots.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,8 +108,8 @@ def fit(
 
     check_output(out, overwrite)
     kind = None if task == "auto" else TASKS.find(task)
-    chosen = SYSTEMS.find(system)
-    options = read_options(chosen, settings or ())
+    chosen = None if system is None else SYSTEMS.find(system)
+    options = {} if chosen is None else read_options(chosen, settings or ())
     schema = TableSchema(
         id=id,
         time=time_column,
@@ -128,12 +132,15 @@ def fit(
         raise InvalidOption(f"--task {task} needs a target: name its column with --target.")
     else:
         reason = "as asked"
+    if chosen is None:
+        chosen = SYSTEMS.resolve(estimator_for(kind).system)
+        options = read_options(chosen, settings or ())
     for remark in [] if quiet else remarks(series):
         complain("note", remark, "bold yellow")
     checkpoints = out.with_name(f".{out.name}.fit")
     estimator = estimator_for(
         kind,
-        system=system,
+        system=chosen.name,
         options=options,
         random_state=seed,
         checkpoint_dir=str(checkpoints),

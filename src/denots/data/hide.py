@@ -61,3 +61,17 @@ def hide_for_forecasting(series: SeriesSet) -> Hidden:
     beyond = np.zeros(asked.shape, dtype=bool)
     at[asked], answers[asked], beyond[asked] = series.times[~shown], series.values[~shown], (position >= half)[~shown]
     return Hidden(visible, at, answers, beyond)
+
+
+def reveal(visible: SeriesSet, at: FloatArray, answers: FloatArray) -> SeriesSet:
+    """The series before anything was hidden, but for rows in which nothing was observed."""
+    asked = ~np.isnan(answers).all(axis=2)
+    owner = np.concatenate([visible.owner(), np.nonzero(asked)[0]])
+    times = np.concatenate([visible.times, at[asked]])
+    order = np.lexsort((times, owner))
+    return replace(
+        visible,
+        times=times[order],
+        values=np.concatenate([visible.values, answers[asked]])[order],
+        offsets=np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(visible)))]).astype(np.int64),
+    )

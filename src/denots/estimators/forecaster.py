@@ -1,6 +1,7 @@
 """Predict values of a series between and beyond its observations."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from denots.errors import InvalidOption, InvalidSeries
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import as_series_set
 from denots.shapes import FloatArray
+from denots.systems import System
 from denots.tasks import Forecast
 
 if TYPE_CHECKING:
@@ -19,12 +21,32 @@ if TYPE_CHECKING:
 class SeriesForecaster(SeriesEstimator):
     """Answer "what is the value of each channel at time t?" for any t, by any system; arguments as in `SeriesEstimator`.
 
-    In training the second half of each series and every second row of its first half are hidden
-    and have to be told. Beyond the last observation the signal is held and the state evolves on.
+    The default system learns how far the truth lies from the best simple forecast of each channel, from
+    series that are cut at many times. All systems are judged alike: the second half of each series and
+    every second row of its first half are hidden and have to be told.
     """
 
     task_type = Forecast
     task_: Forecast
+
+    def __init__(
+        self,
+        system: str | System = "forecast",
+        *,
+        options: Mapping[str, Any] | None = None,
+        validation_fraction: float = 0.15,
+        random_state: Any = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            system,
+            options=options,
+            validation_fraction=validation_fraction,
+            random_state=random_state,
+            checkpoint_dir=checkpoint_dir,
+            verbose=verbose,
+        )
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from complete series; no target is needed, `y` is ignored."""

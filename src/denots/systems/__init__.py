@@ -7,6 +7,8 @@ from denots.registry import Registry
 from denots.systems.auto import Auto
 from denots.systems.forest import ForestSystem
 from denots.systems.linear import Linear, OscillatorsConfig, SummaryConfig
+from denots.systems.forecast import ForecastSystem
+from denots.systems.simple import Simple, SimpleConfig
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel
 from denots.systems.trees import Trees
@@ -58,6 +60,11 @@ SYSTEMS: Registry[System] = Registry(
                 "The same with the clock among what drives them, for when it matters when.",
                 OscillatorsConfig(timed=True),
             ),
+            ForecastSystem("forecast", "Forecasts: what departs from the best simple forecast, by ridge and trees."),
+            Simple("hold", "Forecasts: the last value of each channel.", SimpleConfig("last value")),
+            Simple("recent-mean", "Forecasts: the mean of the last eight.", SimpleConfig("mean of the last eight")),
+            Simple("running-mean", "Forecasts: a running mean whose memory is learnt.", SimpleConfig("running mean")),
+            Simple("damped-trend", "Forecasts: a trend that fades as learnt.", SimpleConfig("damped trend")),
         )
     },
 )

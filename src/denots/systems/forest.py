@@ -66,6 +66,9 @@ class ForestSystem(System):
         check_known(options, self.options, self.name)
         return replace(self, config=replace(self.config, **options))
 
+    def serves(self, task: type[Task]) -> bool:
+        return not task.asks_times
+
     def check(self, task: Task, shape: Shape) -> None:
         refuse_times(self.name, task)
 

@@ -114,6 +114,9 @@ class Linear(System):
         check_known(options, self.options, self.name)
         return replace(self, config=replace(self.config, **options))
 
+    def serves(self, task: type[Task]) -> bool:
+        return not task.asks_times
+
     def check(self, task: Task, shape: Shape) -> None:
         refuse_times(self.name, task)
 

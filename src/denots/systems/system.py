@@ -103,6 +103,10 @@ class System(abc.ABC):
         """What a user may set, with its value."""
         return {option.name: getattr(config, option.name) for config in self.configs for option in fields(config)}
 
+    def serves(self, task: type[Task]) -> bool:
+        """Whether it can learn this kind of task at all."""
+        return True
+
     @abc.abstractmethod
     def check(self, task: Task, shape: Shape) -> None:
         """Refuse options that cannot work for such data, before anything is written or computed."""

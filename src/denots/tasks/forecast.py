@@ -9,12 +9,23 @@ import torch
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
-from denots.data.hide import hide_for_forecasting
+from denots.data.hide import hide_for_forecasting, reveal
+from denots.data.history import History
 from denots.data.series import SeriesSet
 from denots.errors import InvalidSeries
 from denots.metrics import r2
 from denots.shapes import FloatArray
 from denots.tasks.scale import Scale, check_magnitude
+from denots.tasks.simple_forecasts import (
+    LAST,
+    Questions,
+    Smoothing,
+    learn_smoothing,
+    memories_of,
+    restore_smoothing,
+    simple_forecasts,
+    smoothing_state,
+)
 from denots.tasks.task import Part, Score, Scores, Task
 
 
@@ -29,6 +40,7 @@ class Forecast(Task):
 
     channels: tuple[str, ...]
     scale: Scale
+    smoothing: tuple[Smoothing, ...] = ()  # of each channel, for the simple forecasts; none before training
 
     name = "forecast"
     learns = "numbers"
@@ -57,7 +69,13 @@ class Forecast(Task):
         check_magnitude(answers, "a channel")
 
     def calibrated(self, train: Part) -> "Forecast":
-        return replace(self, scale=Scale.of(train.target[..., :-1]))
+        asked, answers = _questions(train), train.target[..., :-1].double().numpy()
+        scale, memories = Scale.of(train.target[..., :-1]), memories_of(train.series)
+        smoothing = tuple(
+            learn_smoothing(History.of(train.series, c), asked, answers[..., c].ravel(), memories, mean)
+            for c, mean in enumerate(scale.centre)
+        )
+        return replace(self, scale=scale, smoothing=smoothing)
 
     @property
     def outputs(self) -> int:
@@ -84,34 +102,71 @@ class Forecast(Task):
         return self.scale.stretch(outputs)
 
     def scores(self, outputs: Tensor, part: Part) -> Scores:
-        """R2 at the hidden rows, in total, between and beyond the observations.
+        """R2 at the hidden rows, in total, between and beyond the observations; then the error of each channel beyond.
 
-        Channels are on the scale of the training data, so that each weighs alike. Before its first
-        observation a channel has no last value; there the trivial answer is the training mean.
+        For R2, channels are on the scale of the training data, so that each weighs alike; an error is in
+        the unit of its channel. Before its first observation a channel has no last value; there every
+        simple forecast is the training mean.
         """
+        simple = self.simple(part)
+        trivial = simple.pop(LAST)
+        given = self.answer(outputs.double()).numpy()
+        told = np.where(np.isnan(given), trivial, given)
+        judged = {name: self._judged(answers, part) for name, answers in simple.items()}
+        model, baseline = self._judged(told, part), self._judged(trivial, part)
+        metrics = {name: Score(value, baseline[name]) for name, value in model.items()}
+        return Scores(LAST, int(np.isnan(given).any(axis=(1, 2)).sum()), metrics, judged)
+
+    def simple(self, part: Part) -> dict[str, FloatArray]:
+        """What each simple forecast answers [n, K, C], by its name; before training the last value only."""
         if part.at is None:
             raise InvalidSeries("a forecast is judged at query times; this part has none.")
-        last = torch.from_numpy(last_values(part.series, part.at.numpy()))
-        trivial = self.scale.shrink(last, torch.float64).nan_to_num().numpy()
-        truth = self.scale.shrink(part.target[..., :-1], torch.float64).numpy()
-        given = outputs.double().numpy()
-        told = np.where(np.isnan(given), trivial, given)
+        if not self.smoothing:
+            last = last_values(part.series, part.at.numpy())
+            return {LAST: np.where(np.isnan(last), self.scale.centre, last)}
+        found = [
+            simple_forecasts(History.of(part.series, c), _questions(part), one) for c, one in enumerate(self.smoothing)
+        ]
+        return {name: np.stack([one[name] for one in found], axis=1).reshape(*part.at.shape, -1) for name in found[0]}
+
+    @staticmethod
+    def complete(part: Part) -> SeriesSet:
+        """The series of a part before anything was hidden."""
+        if part.at is None:
+            raise InvalidSeries("a forecast is learnt at query times; this part has none.")
+        return reveal(part.series, part.at.numpy(), part.target[..., :-1].numpy())
+
+    def _judged(self, answers: FloatArray, part: Part) -> dict[str, float]:
+        truth = part.target[..., :-1].double().numpy()
         asked = ~np.isnan(truth)
-        beyond = np.broadcast_to(part.target[..., -1:].numpy() > 0.5, asked.shape)
-        metrics = {}
-        for name, rows in (("R2", asked), ("R2 between", asked & ~beyond), ("R2 beyond", asked & beyond)):
-            metrics[name] = Score(_r2(truth[rows], told[rows]), _r2(truth[rows], trivial[rows]))
-        return Scores("last value", int(np.isnan(given).any(axis=(1, 2)).sum()), metrics)
+        beyond = asked & (part.target[..., -1:].numpy() > 0.5)
+        scaled_truth, scaled = (
+            self.scale.shrink(torch.from_numpy(table), torch.float64).numpy() for table in (truth, answers)
+        )
+        metrics = {
+            name: _r2(scaled_truth[rows], scaled[rows])
+            for name, rows in (("R2", asked), ("R2 between", asked & ~beyond), ("R2 beyond", beyond))
+        }
+        for c, channel in enumerate(self.channels):
+            rows = beyond[..., c]
+            wrong = answers[..., c][rows] - truth[..., c][rows]
+            metrics[f"RMSE {channel} beyond"] = float(np.sqrt(np.mean(wrong**2))) if len(wrong) else float("nan")
+        return metrics
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
         return {channel: answers[:, k] for k, channel in enumerate(self.channels)}
 
     def state(self) -> dict[str, Any]:
-        return {"channels": list(self.channels), "scale": self.scale.state()}
+        return {
+            "channels": list(self.channels),
+            "scale": self.scale.state(),
+            "smoothing": smoothing_state(self.smoothing),
+        }
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> "Forecast":
-        return cls(tuple(map(str, state["channels"])), Scale.restore(state["scale"]))
+        smoothing = restore_smoothing(state.get("smoothing", []))  # a model saved before has none
+        return cls(tuple(map(str, state["channels"])), Scale.restore(state["scale"]), smoothing)
 
     def table(self, target: Tensor) -> FloatArray:
         scaled = self.scale.shrink(target[..., :-1], torch.float64)
@@ -128,6 +183,14 @@ def last_values(series: SeriesSet, at: FloatArray) -> FloatArray:
             known = position >= 0
             found[row, known, channel] = one.values[seen, channel][position[known]]
     return found
+
+
+def _questions(part: Part) -> Questions:
+    """Every query of a part, all rows of its series being seen."""
+    if part.at is None:
+        raise InvalidSeries("a forecast is asked at query times; this part has none.")
+    n, k = part.at.shape
+    return Questions(np.repeat(np.arange(n), k), part.at.double().numpy().ravel(), np.repeat(part.series.ends, k))
 
 
 def _r2(target: FloatArray, answers: FloatArray) -> float:

@@ -1,6 +1,7 @@
 """What is asked of series: how a target is read, learnt, judged and told."""
 
 import abc
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -43,6 +44,7 @@ class Scores(NamedTuple):
     baseline: str  # the trivial answer in words
     failed: int  # series without an answer; they are given the trivial one
     metrics: dict[str, Score]
+    others: Mapping[str, Mapping[str, float]] = {}  # the same metrics of further answers without a model
 
 
 class Head(nn.Linear):
