@@ -80,6 +80,10 @@ class UnusualSeries(UserWarning):
     """Some series are unlike everything that the model was trained on; their answers may mean nothing."""
 
 
+class NothingLearnt(UserWarning):
+    """No model is better than the trivial answer."""
+
+
 class SlowWarning(UserWarning):
     """Work that the fused kernels, or the fastest of them, could not do; the message says why."""
 

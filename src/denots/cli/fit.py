@@ -64,7 +64,7 @@ def fit(
     system: Annotated[
         str | None,
         typer.Option(
-            help="What to fit; `denots systems` lists them. Default: forecast without a target, else denots.",
+            help="What to fit; `denots systems` lists them. Default: auto, or forecast without a target.",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -149,6 +149,11 @@ def fit(
     )
     if not quiet:
         say(f"task: {kind.name} ({reason})")
+        if "budget" in chosen.options:
+            seconds = {**chosen.options, **options}["budget"]
+            say(
+                f"trying {chosen.name}: at most {seconds:g} seconds, fast systems first; --set budget=SECONDS changes that"
+            )
     _prepare_checkpoints(checkpoints, restart, quiet)
     started = time.perf_counter()
     try:
@@ -259,3 +264,20 @@ def _summarise(estimator: "SeriesEstimator", series: "SeriesSet", seconds: float
         "model": str(out),
     }
     show_facts(facts)
+    _show_leaderboard(fitted.leaderboard)
+
+
+def _show_leaderboard(rows: list[dict[str, Any]]) -> None:
+    """Every system that was tried, by what it says of series that it has not seen."""
+    if not rows:
+        return
+    metric = rows[0]["metric"]
+    say(f"\n{'held out':<20}{metric:>10}{'+-':>8}{'loss':>9}{'seconds':>9}{'weight':>8}")
+    weights = rows[-1]["weights"]
+    for row in rows:
+        name = row["system"]
+        if "note" in row:
+            say(f"{name:<20}  {row['note']}")
+            continue
+        weight = f"{weights[name]:8.2f}" if name in weights else ""
+        say(f"{name:<20}{row['score']:10.4f}{row['spread']:8.4f}{row['loss']:9.4f}{row['seconds']:9.1f}{weight}")

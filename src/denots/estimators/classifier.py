@@ -25,7 +25,7 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
 
     def __init__(
         self,
-        system: str | System = "denots",
+        system: str | System = "auto",
         *,
         options: Mapping[str, Any] | None = None,
         validation_fraction: float = 0.15,

@@ -36,7 +36,8 @@ class SeriesEstimator(BaseEstimator):
     """Any system behind `fit`, `predict` and `save`.
 
     Args:
-        system: a name that `denots systems` lists, or a system itself.
+        system: a name that `denots systems` lists, or a system itself. "auto" tries several within a budget of
+            time (options={"budget": seconds}) and blends them; `leaderboard_` has what each was worth.
         options: of the system, by name, such as {"state_size": 64}. Where a system has a depth,
             "auto" tries several and keeps the one with the best validation metric.
         validation_fraction: share of the series that is held back to choose by.
@@ -49,7 +50,7 @@ class SeriesEstimator(BaseEstimator):
 
     def __init__(
         self,
-        system: str | System = "denots",
+        system: str | System = "auto",
         *,
         options: Mapping[str, Any] | None = None,
         validation_fraction: float = 0.15,
@@ -85,6 +86,12 @@ class SeriesEstimator(BaseEstimator):
         return TableSchema(
             id="id", time="time", channels=self.channels_, static=self.static_names_, time_unit=self.time_unit_ or None
         )
+
+    @property
+    def leaderboard_(self) -> list[dict[str, Any]]:
+        """Every system that was tried, with its score on series that it had not seen; empty where one was asked for."""
+        check_is_fitted(self)
+        return self.fitted_.leaderboard
 
     def _chosen(self) -> tuple[System, dict[str, Any]]:
         """The system and the options that were asked for."""

@@ -5,9 +5,9 @@ from typing import Any
 from denots.backbones import BACKBONES
 from denots.registry import Registry
 from denots.systems.auto import Auto
+from denots.systems.forecast import ForecastSystem
 from denots.systems.forest import ForestSystem
 from denots.systems.linear import Linear, OscillatorsConfig, SummaryConfig
-from denots.systems.forecast import ForecastSystem
 from denots.systems.simple import Simple, SimpleConfig
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel

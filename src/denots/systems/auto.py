@@ -1,7 +1,8 @@
 """Try what is fast, then what may be better, and weigh what each says: the system for people who ask for none."""
 
 import time
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
-from denots.errors import OutOfTime
+from denots.errors import NothingLearnt, OutOfTime
 from denots.heads.combine import weigh
 from denots.shapes import FloatArray
 from denots.systems.bagged import fit_bag, join_states, restore_bag, split_state
@@ -109,15 +110,21 @@ class Auto(System):
             found[name] = tried
             board.append(_row(name, task, tried.held_out, target, tried.seconds))
         blend = combine(task, found, trivial, target)
-        told = blend.held_out
-        assert told is not None
-        board.append(_row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blend)})
+        told = trivial if blend.held_out is None else blend.held_out
+        last = _row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blend)}
+        if not blend.members:
+            warnings.warn(
+                "nothing that was tried beats the trivial answer, so that is what the model gives: either these series "
+                "say nothing about the target, or there are too few of them.",
+                NothingLearnt,
+                stacklevel=2,
+            )
         return replace(
             blend,
-            score=float(task.metric(told, target)),
-            loss=float(task.loss(told, target)),
+            score=last["score"],
+            loss=last["loss"],
             seconds=time.perf_counter() - started,
-            leaderboard=board,
+            leaderboard=[*board, last],
         )
 
     def restore(self, task: Task, shape: Shape, state: State) -> Blend:
@@ -157,30 +164,43 @@ class Auto(System):
 
 def combine(task: Task, found: Mapping[str, Fitted], trivial: Tensor, target: Tensor) -> Blend:
     """Members weighed by what they say of series that they have not seen; none where that does not beat the trivial."""
-    told = {name: member.held_out - trivial for name, member in found.items() if member.held_out is not None}
-    loss = held_out_loss(task, target)
-    above: Callable[[Tensor], Tensor] = lambda outputs: loss(outputs + trivial)  # noqa: E731
-    weights = weigh(list(told.values()), above) if told else np.zeros(0)
-    kept = [name for name, weight in zip(told, weights, strict=True) if weight >= LEAST_WEIGHT]
-    weights = weigh([told[name] for name in kept], above) if kept else np.zeros(0)
-    held_out = trivial + sum(weight * told[name] for name, weight in zip(kept, weights.tolist(), strict=True))
-    if not float(task.loss(held_out, target)) < float(task.loss(trivial, target)):
-        kept, weights, held_out = [], np.zeros(0), trivial
+    told = {name: member.held_out for name, member in found.items() if member.held_out is not None}
+    kept, total = list(told), trivial
+    weights: FloatArray = np.zeros(0)
+    for least in (LEAST_WEIGHT, 0.0):
+        weights, total = _weighed(task, [told[name] for name in kept], trivial, target)
+        kept = [name for name, weight in zip(kept, weights.tolist(), strict=True) if weight >= least]
+        if not kept:
+            break
+    known = ~total.isnan().any(dim=1)
+    if not kept or not float(task.loss(total[known], target[known])) < float(task.loss(trivial[known], target[known])):
+        kept, weights, total = [], np.zeros(0), trivial
     members = {name: found[name] for name in kept}
-    # Each member adds its departure from the trivial answer.
-    base = trivial[0].numpy() * (1 - weights.sum())
     return Blend(
         task=task,
         parameters=sum(member.parameters for member in members.values()),
-        held_out=held_out,
+        held_out=total,
         members=members,
         weights=weights,
-        base=base,
+        base=trivial[0].numpy() * (1 - weights.sum()),
     )
 
 
+def _weighed(task: Task, told: list[Tensor], trivial: Tensor, target: Tensor) -> tuple[FloatArray, Tensor]:
+    """Weights of departures from the trivial answer, learnt where every member says something, and their sum."""
+    if not told:
+        return np.zeros(0), trivial
+    known = ~torch.stack(told).isnan().any(dim=2).any(dim=0)
+    loss = held_out_loss(task, target[known])
+    weights = weigh([each[known] - trivial[known] for each in told], lambda outputs: loss(outputs + trivial[known]))
+    parts = [weight * (each - trivial) for weight, each in zip(weights.tolist(), told, strict=True)]
+    return weights, trivial + torch.stack(parts).sum(dim=0)
+
+
 def _row(name: str, task: Task, outputs: Tensor, target: Tensor, seconds: float) -> dict[str, Any]:
-    """Metric with its standard error over series, loss and time."""
+    """Metric with its standard error over series, loss and time; of the series that something is said of."""
+    known = ~outputs.isnan().any(dim=1)
+    outputs, target = outputs[known], target[known]
     rng = np.random.default_rng(0)
     draws = torch.from_numpy(rng.integers(0, len(target), (RESAMPLES, len(target))))
     again = [float(task.metric(outputs[rows], target[rows])) for rows in draws]
@@ -190,6 +210,7 @@ def _row(name: str, task: Task, outputs: Tensor, target: Tensor, seconds: float)
         "score": float(task.metric(outputs, target)),
         "spread": float(np.nanstd(again)),
         "loss": float(task.loss(outputs, target)),
+        "series": len(target),
         "seconds": round(seconds, 2),
     }
 

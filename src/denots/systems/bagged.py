@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from denots.data.series import SeriesSet
+from denots.errors import OutOfTime
 from denots.systems.held_out import folds
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.tasks import Task
@@ -38,19 +39,31 @@ def fit_bag(
     folder: Path | None = None,
     deadline: float | None = None,
 ) -> Bag:
-    """One model for each fold of the training series, with that fold to choose by."""
-    started = time.perf_counter()
+    """One model for each fold of the training series, with that fold to choose by.
+
+    Where time is short there are fewer models, at least one; series of the folds that were left out have NaN
+    in `held_out`.
+    """
+    started, slowest = time.perf_counter(), 0.0
     task, train = problem.task, problem.train
     members, held_out = [], torch.full((len(train), task.outputs), torch.nan, dtype=torch.float64)
     for k, (learnt, held) in enumerate(folds(task, train, count, seed)):
-        part = Problem(task, train.select(learnt), train.select(held))
+        if members and deadline is not None and time.time() + slowest > deadline:
+            break
+        began = time.perf_counter()
+        unseen = train.select(held)
         place = None if folder is None else folder / str(k)
-        members.append(system.fit(part, seed=seed + k, folder=place, deadline=deadline))
-        held_out[torch.from_numpy(held)] = members[-1].outputs(part.val.series).outputs.double()  # type: ignore[union-attr]
+        part = Problem(task, train.select(learnt), unseen)
+        try:
+            members.append(system.fit(part, seed=seed + k, folder=place, deadline=deadline))
+        except OutOfTime:
+            if not members:
+                raise
+            break
+        held_out[torch.from_numpy(held)] = members[-1].outputs(unseen.series).outputs.double()
+        slowest = max(slowest, time.perf_counter() - began)
     return Bag(
         task=task,
-        score=float(task.metric(held_out, train.target)),
-        loss=float(task.loss(held_out, train.target)),
         parameters=sum(member.parameters for member in members),
         seconds=time.perf_counter() - started,
         failures=sum(member.failures for member in members),
