@@ -39,6 +39,19 @@ def append_counts(series: SeriesSet) -> SeriesSet:
     return _widen(series, counts.astype(np.float64), [f"{name} observed so far" for name in series.channels])
 
 
+def append_ages(series: SeriesSet, channels: int) -> SeriesSet:
+    """One more channel for each of the first: the time since it was observed before this row, or since the start."""
+    rows = np.arange(len(series.times))[:, None]
+    seen = ~np.isnan(series.values[:, :channels])
+    latest = np.maximum.accumulate(np.where(seen, rows, -1), axis=0)
+    before = np.concatenate([np.full_like(latest[:1], -1), latest[:-1]])
+    owner = series.owner()
+    known = before >= series.offsets[owner][:, None]
+    since = np.where(known, series.times[np.maximum(before, 0)], series.start[owner][:, None])
+    names = [f"{name} since observed" for name in series.channels[:channels]]
+    return _widen(series, series.times[:, None] - since, names)
+
+
 def positions(series: SeriesSet) -> FloatArray:
     """The index of each row in its own series, as a time."""
     return (np.arange(len(series.times)) - np.repeat(series.offsets[:-1], series.lengths)).astype(np.float64)

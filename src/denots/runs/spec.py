@@ -5,12 +5,13 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from denots.backbones.denots import READ_THEN
 from denots.backbones.solver import with_solver_of_then
 from denots.errors import InvalidOption
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.systems import SYSTEMS
 from denots.systems.system import check_known
-from denots.training.config import TrainConfig
+from denots.training.config import PUBLISHED, TrainConfig
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,13 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> "RunSpec":
+        options, train = with_solver_of_then(plain["backbone"]["options"]), plain["train"]
+        if "schedule" not in train:  # made before there was one, and before the options that came with it
+            train = {**PUBLISHED, **train}
+            options = {**READ_THEN, **options} if plain["backbone"]["name"] == "denots" else options
         parts = {
             "dataset": DatasetSpec(**plain["dataset"]),
-            "backbone": BackboneSpec(plain["backbone"]["name"], with_solver_of_then(plain["backbone"]["options"])),
-            "train": TrainConfig(**plain["train"]),
+            "backbone": BackboneSpec(plain["backbone"]["name"], options),
+            "train": TrainConfig(**train),
         }
         return cls(**{**plain, **parts})

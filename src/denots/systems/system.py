@@ -19,11 +19,14 @@ from denots.training.progress import Progress
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A task, calibrated on the training part, and the parts that it is learnt and judged on."""
+    """A task, calibrated on the training part, and the parts that it is learnt and judged on.
+
+    Without a validation part nothing is held back: a system learns from all series for as long as it thinks fit.
+    """
 
     task: Task
     train: Part
-    val: Part
+    val: Part | None
 
 
 class State(NamedTuple):
@@ -49,7 +52,7 @@ class Shape:
 class Fitted(abc.ABC):
     """A system that has learnt.
 
-    score, loss: the metric and the loss on the validation part.
+    score, loss: the metric and the loss on the validation part; NaN without one.
     curve: one row an epoch, or an iteration; empty where there are none.
     parameters: numbers that were learnt.
     failures: how many times training gave up on a series, in the best epoch.

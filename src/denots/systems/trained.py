@@ -19,15 +19,19 @@ from denots.training.progress import Progress
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedModel(Fitted):
-    """A backbone with its weights."""
+    """A backbone with its weights.
+
+    settled: options that were left to the data, as they were decided.
+    """
 
     model: Model
+    settled: dict[str, Any] = field(default_factory=dict)
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
         return run_model(self.model, self.model.backbone.prepare(series), at)
 
     def state(self) -> State:
-        return State({}, plain_arrays(self.model.state_dict()))
+        return State(self.settled, plain_arrays(self.model.state_dict()))
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,14 @@ class Trained(System):
     ) -> TrainedModel:
         from denots.training.fit import fit
 
-        model = self.build(problem.task, Shape.of(problem.train.series), seed)
+        settled = self.backbone.settled(self.config, problem.train.series)
+        model = replace(self, config=settled).build(problem.task, Shape.of(problem.train.series), seed)
         model.backbone.calibrate(problem.train.series)
         with model.backbone.in_training():
             history = fit(
                 model,
                 examples(model, problem.train),
-                examples(model, problem.val),
+                None if problem.val is None else examples(model, problem.val),
                 replace(self.train, seed=seed),
                 folder=folder,
                 progress=progress,
@@ -93,9 +98,13 @@ class Trained(System):
             seconds=history.seconds,
             failures=int(best["failures"]),
             model=model,
+            settled=_differing(self.config, settled),
         )
 
     def restore(self, task: Task, shape: Shape, state: State) -> TrainedModel:
+        return replace(self, config=replace(self.config, **state.values))._restore(task, shape, state)
+
+    def _restore(self, task: Task, shape: Shape, state: State) -> TrainedModel:
         expected = self._expected(task, shape)
         weights = {name: torch.from_numpy(array) for name, array in state.arrays.items()}
         found = {name: (tensor.shape, tensor.dtype) for name, tensor in weights.items()}
@@ -105,7 +114,7 @@ class Trained(System):
         model = self.build(task, shape, seed=0)
         model.load_state_dict(weights)
         model.eval()
-        return TrainedModel(task=task, parameters=model.parameter_count, model=model)
+        return TrainedModel(task=task, parameters=model.parameter_count, model=model, settled=state.values)
 
     def _expected(self, task: Task, shape: Shape) -> dict[str, tuple[torch.Size, torch.dtype]]:
         """Shapes and types of all weights, found without allocating any: sizes may come from a damaged folder."""
@@ -115,6 +124,12 @@ class Trained(System):
         except RuntimeError as error:
             raise ValueError(f"no weights fit the model: {error}") from error
         return {name: (tensor.shape, tensor.dtype) for name, tensor in model.state_dict().items()}
+
+
+def _differing(config: Any, settled: Any) -> dict[str, Any]:
+    """The options that were decided, with their values."""
+    names = [option.name for option in fields(config)]
+    return {name: getattr(settled, name) for name in names if getattr(settled, name) != getattr(config, name)}
 
 
 def examples(model: Model, part: Part) -> Examples:

@@ -29,7 +29,7 @@ class Model(nn.Module):
     def __init__(self, backbone: Backbone, task: Task) -> None:
         super().__init__()
         self.backbone, self.task = backbone, task
-        self.head = task.head(backbone.state_size)
+        self.head = task.head(backbone.state_size if task.asks_times else backbone.summary_size)
 
     def forward(self, inputs: Inputs, at: Float64[Tensor, "B K"] | None = None) -> Output:
         """Outputs of every series; NaN, and without any gradient, for one that could not be encoded."""
