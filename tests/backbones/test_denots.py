@@ -252,11 +252,11 @@ def test_a_pooled_readout_is_the_last_the_mean_and_the_largest_of_sixteen_states
 
 
 def test_presence_and_ages_are_settled_by_holes_in_the_training_split() -> None:
-    gappy, whole = (gappy_series(lengths=(6, 9), channels=2, missing=share) for share in (0.5, 0.0))
-    for series, found in ((gappy, True), (whole, False)):
+    for share, expected in ((0.0, (False, False)), (0.2, (True, False)), (0.8, (True, True))):
+        series = gappy_series(lengths=(60, 90), channels=2, missing=share)
         settled = DeNOTS.settled(DeNOTSConfig(), series)
-        assert (settled.presence, settled.ages) == (found, found)
-    assert DeNOTS.settled(DeNOTSConfig(presence=False), gappy).presence is False
+        assert (settled.presence, settled.ages) == expected
+        assert DeNOTS.settled(DeNOTSConfig(presence=False), series).presence is False
 
 
 def test_ages_count_from_the_last_observation_before() -> None:

@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from denots.backbones import BACKBONES, Backbone
-from denots.backbones.denots import DeNOTS, DeNOTSConfig
-from denots.backbones.denots import READ_THEN
+from denots.backbones.denots import READ_THEN, DeNOTS, DeNOTSConfig
 from denots.backbones.solver import SolverConfig, with_solver_of_then
 from denots.data import SeriesSet
 from denots.errors import InvalidOption

@@ -296,9 +296,7 @@ BY_HAND = TrainConfig(learning_rate=3e-2, batch_size=8, batches_per_epoch=3, max
 
 @pytest.mark.parametrize(("backbone", "patience"), [("denots", 10), ("denots", 1), ("gru", 2), ("tempformer", 3)])
 def test_published_training_is_what_a_loop_in_plain_torch_does_to_the_last_bit(backbone: str, patience: int) -> None:
-    (curve, weights), (expected, best) = beside_plain_torch(
-        backbone, replace(BY_HAND, patience=patience, **PUBLISHED)
-    )
+    (curve, weights), (expected, best) = beside_plain_torch(backbone, replace(BY_HAND, patience=patience, **PUBLISHED))
     assert curve == expected
     assert all(torch.equal(value, best[name]) for name, value in weights.items())
 

@@ -37,7 +37,7 @@ class DeNOTSConfig(SolverConfig):
     inflate: trainable features per channel (the paper: 100 on Sepsis, else 1).
     slopes: let the field read how fast each channel changes, beside its value.
     presence: add a channel for each that says where values were observed; "auto" where some are missing.
-    ages: add a channel for each that says how long ago it was observed; "auto" where some are missing.
+    ages: add a channel for each that says how long ago it was observed; "auto" where most are missing.
     holes: missing values are "bridge"d by the path, or are "zero" after the embedding, which
         shows the model where they are (the paper, on Sepsis).
     readout: answers are read off the "last" state, or off it and the mean and the largest of each component
@@ -64,7 +64,11 @@ class DeNOTSConfig(SolverConfig):
 
 POOLED_AT = torch.arange(1, 17, dtype=torch.float64) / 16  # shares of the trajectory
 
-READ_THEN: dict[str, Any] = {"slopes": False, "ages": False, "readout": "last"}  # what the field read as published, and in older records
+READ_THEN: dict[str, Any] = {
+    "slopes": False,
+    "ages": False,
+    "readout": "last",
+}  # what the field read as published, and in older records
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,9 +130,9 @@ class DeNOTS(Backbone):
 
     @classmethod
     def settled(cls, config: DeNOTSConfig, train: SeriesSet) -> DeNOTSConfig:
-        gappy = bool(np.isnan(train.values).any())
-        undecided = {name: gappy for name in ("presence", "ages") if getattr(config, name) == "auto"}
-        return replace(config, **undecided)
+        missing = float(np.isnan(train.values).mean())
+        decided: dict[str, Any] = {"presence": missing > 0, "ages": missing > 0.5}
+        return replace(config, **{name: truth for name, truth in decided.items() if getattr(config, name) == "auto"})
 
     def calibrate(self, train: SeriesSet) -> None:
         self.intake.calibrate(train)

@@ -9,12 +9,15 @@ from torch import Tensor
 
 from denots.backbones import Backbone
 from denots.data.series import SeriesSet
+from denots.data.split import split_rows
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known, plain_arrays
 from denots.tasks import Part, Task
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.model import Model, Output, build_model, run_model
 from denots.training.progress import Progress
+
+HELD_BACK = 0.2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +39,10 @@ class TrainedModel(Fitted):
 
 @dataclass(frozen=True)
 class Trained(System):
-    """A backbone and how it is trained; the options of both have one name space."""
+    """A backbone and how it is trained; the options of both have one name space.
+
+    Without a validation part, a fifth of the series tells how many epochs to train; then all are learnt from, for as long.
+    """
 
     name: str
     backbone: type[Backbone]
@@ -73,21 +79,26 @@ class Trained(System):
         progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> TrainedModel:
+        watch = {"progress": progress, "deadline": deadline}
+        if problem.val is not None or self.train.schedule != "cycles":
+            return self._fit(problem, seed, folder, **watch)
+        train, held = _hold_back(problem, seed)
+        trial = None if folder is None else folder / "length"
+        tried = self._fit(replace(problem, train=train, val=held), seed, trial, **watch)
+        length = 1 + min(range(len(tried.curve)), key=lambda epoch: tried.curve[epoch]["val_loss"])
+        whole = replace(self, train=replace(self.train, schedule="one-cycle", max_epochs=length))
+        return whole._fit(problem, seed, folder, **watch)
+
+    def _fit(self, problem: Problem, seed: int, folder: Path | None, **watch: Any) -> TrainedModel:
         from denots.training.fit import fit
 
         settled = self.backbone.settled(self.config, problem.train.series)
         model = replace(self, config=settled).build(problem.task, Shape.of(problem.train.series), seed)
         model.backbone.calibrate(problem.train.series)
         with model.backbone.in_training():
-            history = fit(
-                model,
-                examples(model, problem.train),
-                None if problem.val is None else examples(model, problem.val),
-                replace(self.train, seed=seed),
-                folder=folder,
-                progress=progress,
-                deadline=deadline,
-            )
+            train = examples(model, problem.train)
+            val = None if problem.val is None else examples(model, problem.val)
+            history = fit(model, train, val, replace(self.train, seed=seed), folder=folder, **watch)
         best = history.best
         return TrainedModel(
             task=problem.task,
@@ -124,6 +135,13 @@ class Trained(System):
         except RuntimeError as error:
             raise ValueError(f"no weights fit the model: {error}") from error
         return {name: (tensor.shape, tensor.dtype) for name, tensor in model.state_dict().items()}
+
+
+def _hold_back(problem: Problem, seed: int) -> tuple[Part, Part]:
+    """A random fifth of the training part, and the rest before it."""
+    part = problem.train
+    train, held = split_rows(len(part), (1 - HELD_BACK, HELD_BACK), seed=seed, labels=problem.task.strata(part))
+    return part.select(train), part.select(held)
 
 
 def _differing(config: Any, settled: Any) -> dict[str, Any]:

@@ -99,6 +99,8 @@ class Trees(System):
     ) -> GrownTrees:
         started = time.perf_counter()
         task, val = problem.task, problem.val
+        if val is None:
+            raise InvalidOption("trees need a validation part, which tells how many to grow; hold some series back.")
         learnt, judged = (_features(part.series, part.at) for part in (problem.train, val))
         if task.learns == "classes":
             several = {"objective": "multiclass", "num_class": task.outputs}

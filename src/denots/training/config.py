@@ -27,7 +27,7 @@ class TrainConfig:
     """
 
     learning_rate: float = 5e-3
-    schedule: Schedule = "one-cycle"
+    schedule: Schedule = "cycles"
     weight_decay: float = 0.01
     clip: float | None = 1.0
     batch_size: int = 128
