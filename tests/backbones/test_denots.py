@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("double")
 
 def backbone(series: SeriesSet, **options) -> DeNOTS:
     static = 0 if series.static is None else series.static.shape[1]
-    plain = {"state_size": 4, "depth": 2.0, "slopes": False, "presence": False, "ages": False}
+    plain = {"state_size": 4, "depth": 2.0, "slopes": False, "presence": False, "ages": False, "readout": "last"}
     model = DeNOTS(DeNOTSConfig(**{**plain, **options}), len(series.channels), static)
     model.calibrate(series)
     return model

@@ -26,8 +26,8 @@ from denots.training.model import Model, run_model
 from models import make_model
 from published_files import gestures, write_ts
 
-SHORT = TrainConfig(learning_rate=1e-2, batch_size=8, batches_per_epoch=2, max_epochs=2)
-SMALL = BackboneSpec("denots", {"state_size": 4, "depth": 2.0, "presence": False, "ages": False})
+SHORT = TrainConfig(learning_rate=1e-2, batch_size=8, batches_per_epoch=2, max_epochs=2, choose="metric")
+SMALL = BackboneSpec("denots", {"state_size": 4, "depth": 2.0, "presence": False, "ages": False, "readout": "last"})
 BUMP = RunSpec(DatasetSpec("bump", size=40), SMALL, SHORT)
 MIX = RunSpec(DatasetSpec("sine-mix", size=64), SMALL, SHORT)
 ANGLES = RunSpec(DatasetSpec("pendulum-angles", size=24), SMALL, SHORT)

@@ -303,7 +303,9 @@ def test_published_training_is_what_a_loop_in_plain_torch_does_to_the_last_bit(b
 
 @pytest.mark.parametrize("clip", [None, 0.1])
 def test_a_cycle_is_what_a_loop_in_plain_torch_does(clip: float | None) -> None:
-    (curve, weights), (expected, best) = beside_plain_torch("denots", replace(BY_HAND, clip=clip, weight_decay=0.1))
+    (curve, weights), (expected, best) = beside_plain_torch(
+        "denots", replace(BY_HAND, schedule="one-cycle", clip=clip, weight_decay=0.1)
+    )
     np.testing.assert_allclose(curve, expected, rtol=1e-5)
     for name, value in weights.items():
         torch.testing.assert_close(value, best[name], rtol=1e-5, atol=1e-7)
@@ -347,3 +349,19 @@ def test_an_interruption_at_any_moment_leaves_a_checkpoint_to_go_on_from(tmp_pat
     assert completed_epochs(tmp_path) == 1
     resumed, _ = trained(tmp_path)
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def test_a_classifier_is_as_sure_as_its_validation_part_allows() -> None:
+    """Learnt by heart on labels that mean nothing, so that the best guess is hardly better than a coin."""
+    rng = np.random.default_rng(3)
+    series = waves(64)
+    target = torch.from_numpy(rng.integers(0, 2, len(series)))
+    model = make_model("denots", {"state_size": 16, "depth": 4.0}, "binary", 1, 0, 1, seed=0)
+    calibrated(model, series, target)
+    data = Examples(model.backbone.prepare(series), target)
+    train, val = data.select(torch.arange(32)), data.select(torch.arange(32, 64))
+    history = fit(model, train, val, TrainConfig(learning_rate=3e-2, batches_per_epoch=8, max_epochs=8))
+    logits = run_model(model, val.inputs).outputs
+    loss = float(model.task.loss(logits, val.target))
+    assert loss == pytest.approx(history.best["val_loss"], rel=1e-3)
+    assert all(float(model.task.loss(logits * k, val.target)) > loss - 1e-3 for k in (0.25, 0.5, 0.8, 1.25, 2.0))

@@ -41,7 +41,7 @@ class DeNOTSConfig(SolverConfig):
     holes: missing values are "bridge"d by the path, or are "zero" after the embedding, which
         shows the model where they are (the paper, on Sepsis).
     readout: answers are read off the "last" state, or off it and the mean and the largest of each component
-        over the whole trajectory ("pooled"); at query times always off the state there.
+        over the whole trajectory ("pooled"); "auto" pools for few series. At query times it is the state there.
     initial: the state starts at "zero", as published, or from the "first" observed values;
         static features are added where there are any.
     """
@@ -58,11 +58,13 @@ class DeNOTSConfig(SolverConfig):
     presence: bool | Literal["auto"] = "auto"
     ages: bool | Literal["auto"] = "auto"
     holes: Literal["bridge", "zero"] = "bridge"
-    readout: Literal["last", "pooled"] = "last"
+    readout: Literal["auto", "last", "pooled"] = "auto"
     initial: Literal["zero", "first"] = "zero"
 
 
 POOLED_AT = torch.arange(1, 17, dtype=torch.float64) / 16  # shares of the trajectory
+
+FEW_SERIES = 1000
 
 READ_THEN: dict[str, Any] = {
     "slopes": False,
@@ -109,7 +111,7 @@ class DeNOTS(Backbone):
         time: TimeChannel = "differences" if config.time_differences else "none"
         self.intake = Intake(
             channels, static_size, time=time, presence=bool(config.presence), ages=bool(config.ages)
-        )  # "auto" that nobody has settled takes all
+        )  # "auto" that nobody has settled is the larger model
         self.embedding = ChannelEmbedding(self.intake.read, config.inflate, config.normalise == "batch")
         self.embedded = self.intake.read * config.inflate
         read = self.embedded + (channels if config.slopes else 0)
@@ -126,13 +128,17 @@ class DeNOTS(Backbone):
 
     @property
     def summary_size(self) -> int:
-        return self.state_size * (3 if self.config.readout == "pooled" else 1)
+        return self.state_size * (1 if self.config.readout == "last" else 3)
 
     @classmethod
     def settled(cls, config: DeNOTSConfig, train: SeriesSet) -> DeNOTSConfig:
         missing = float(np.isnan(train.values).mean())
-        decided: dict[str, Any] = {"presence": missing > 0, "ages": missing > 0.5}
-        return replace(config, **{name: truth for name, truth in decided.items() if getattr(config, name) == "auto"})
+        decided: dict[str, Any] = {
+            "presence": missing > 0,
+            "ages": missing > 0.5,
+            "readout": "pooled" if len(train) < FEW_SERIES else "last",
+        }
+        return replace(config, **{name: value for name, value in decided.items() if getattr(config, name) == "auto"})
 
     def calibrate(self, train: SeriesSet) -> None:
         self.intake.calibrate(train)
@@ -168,7 +174,7 @@ class DeNOTS(Backbone):
         path = inputs.path
         factor, offset = self.embedding.coefficients(inputs.moments)
         drive = None if self._reads_raw else self._drive(factor, offset, path)
-        pooled = at is None and self.config.readout == "pooled"
+        pooled = at is None and self.config.readout != "last"
         if at is not None:
             at = (at - inputs.start[:, None]) * (self.config.depth / self.intake.time_scale)
         elif pooled:

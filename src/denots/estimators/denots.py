@@ -38,9 +38,9 @@ class _Spelled(SeriesEstimator):
             VectorField of your own.
         path: interpolation: "natural-cubic", "causal-hermite", "linear" or "rectilinear".
         tolerance: relative and absolute tolerance of the solver in training; predictions are solved more accurately.
-        learning_rate, batch_size, max_epochs: of AdamW; the rate rises and falls, see `TrainConfig`.
+        learning_rate, max_epochs: of AdamW; the rate rises and falls, see `TrainConfig`.
         patience: epochs without a better validation metric after which training ends; None waits for all.
-        batches_per_epoch: None goes by the number of series.
+        batch_size, batches_per_epoch: None goes by the number of series.
         validation_fraction: share of the series that is held back for early stopping.
         random_state: seed of the split, of the initial weights and of the batches.
         checkpoint_dir: a folder in which the run can be resumed after an interruption.
@@ -56,7 +56,7 @@ class _Spelled(SeriesEstimator):
         path: str | type[Interpolation] = DeNOTSConfig.path,
         tolerance: float = DeNOTSConfig.tolerance,
         learning_rate: float = TrainConfig.learning_rate,
-        batch_size: int = TrainConfig.batch_size,
+        batch_size: int | None = TrainConfig.batch_size,
         max_epochs: int = TrainConfig.max_epochs,
         patience: int | None = TrainConfig.patience,
         batches_per_epoch: int | None = TrainConfig.batches_per_epoch,
@@ -102,7 +102,7 @@ class DeNOTSClassifier(_Spelled, SeriesClassifier):
         path: str | type[Interpolation] = DeNOTSConfig.path,
         tolerance: float = DeNOTSConfig.tolerance,
         learning_rate: float = TrainConfig.learning_rate,
-        batch_size: int = TrainConfig.batch_size,
+        batch_size: int | None = TrainConfig.batch_size,
         max_epochs: int = TrainConfig.max_epochs,
         patience: int | None = TrainConfig.patience,
         batches_per_epoch: int | None = TrainConfig.batches_per_epoch,

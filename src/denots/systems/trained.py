@@ -10,6 +10,7 @@ from torch import Tensor
 from denots.backbones import Backbone
 from denots.data.series import SeriesSet
 from denots.data.split import split_rows
+from denots.data.transforms import thinned_copies
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known, plain_arrays
 from denots.tasks import Part, Task
 from denots.training.config import TrainConfig
@@ -17,7 +18,7 @@ from denots.training.examples import Examples
 from denots.training.model import Model, Output, build_model, run_model
 from denots.training.progress import Progress
 
-HELD_BACK = 0.2
+HELD_BACK, THINNED = 0.2, 0.3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,15 +80,19 @@ class Trained(System):
         progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> TrainedModel:
+        from denots.training.fit import History
+
         watch = {"progress": progress, "deadline": deadline}
         if problem.val is not None or self.train.schedule != "cycles":
             return self._fit(problem, seed, folder, **watch)
         train, held = _hold_back(problem, seed)
         trial = None if folder is None else folder / "length"
         tried = self._fit(replace(problem, train=train, val=held), seed, trial, **watch)
-        length = 1 + min(range(len(tried.curve)), key=lambda epoch: tried.curve[epoch]["val_loss"])
-        whole = replace(self, train=replace(self.train, schedule="one-cycle", max_epochs=length))
-        return whole._fit(problem, seed, folder, **watch)
+        best = History(tried.curve, self.train.choose).best
+        whole = replace(self, train=replace(self.train, schedule="one-cycle", max_epochs=int(best["epoch"]) + 1))
+        fitted = whole._fit(problem, seed, folder, **watch)
+        fitted.model.sharpen(best.get("sharpness", 1.0))
+        return fitted
 
     def _fit(self, problem: Problem, seed: int, folder: Path | None, **watch: Any) -> TrainedModel:
         from denots.training.fit import fit
@@ -96,7 +101,7 @@ class Trained(System):
         model = replace(self, config=settled).build(problem.task, Shape.of(problem.train.series), seed)
         model.backbone.calibrate(problem.train.series)
         with model.backbone.in_training():
-            train = examples(model, problem.train)
+            train = examples(model, self._augmented(problem.train, seed))
             val = None if problem.val is None else examples(model, problem.val)
             history = fit(model, train, val, replace(self.train, seed=seed), folder=folder, **watch)
         best = history.best
@@ -111,6 +116,13 @@ class Trained(System):
             model=model,
             settled=_differing(self.config, settled),
         )
+
+    def _augmented(self, part: Part, seed: int) -> Part:
+        """The training part with thinned copies of its series."""
+        copies = self.train.copies_of(len(part))
+        if not copies or part.at is not None:
+            return part
+        return Part(thinned_copies(part.series, copies, THINNED, seed), torch.cat([part.target] * (1 + copies)))
 
     def restore(self, task: Task, shape: Shape, state: State) -> TrainedModel:
         return replace(self, config=replace(self.config, **state.values))._restore(task, shape, state)

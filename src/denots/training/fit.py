@@ -22,6 +22,7 @@ from denots.training.loader import class_weights, draw_batches
 from denots.training.model import Model, Output, run_model
 from denots.training.progress import Plan, Progress, shown
 from denots.training.schedule import cycles, step_size
+from denots.training.sharpness import best_factor
 
 CHECKPOINT, CURVE = "checkpoint.ckpt", "curve.csv"
 
@@ -114,6 +115,7 @@ def fit(
     finally:
         watcher.stop()
     model.load_state_dict(run.best_weights)
+    model.sharpen(run.history.best.get("sharpness", 1.0))
     return run.history
 
 
@@ -129,7 +131,7 @@ class _Run:
     def __init__(self, model: Model, train: Examples, val: Examples | None, config: TrainConfig) -> None:
         self.model, self.train, self.val, self.config = model, train, val, config
         self.class_weights = class_weights(train.target) if config.balanced_sampling else None
-        self.batches = config.epoch_length(len(train))
+        self.batches, self.batch_size = config.epoch_length(len(train)), config.batch_length(len(train))
         self.optimiser = AdamW(model.parameters(), config.learning_rate, config.weight_decay, config.clip)
         self.history = History(choose="last" if val is None else config.choose)
         self.best_weights: dict[str, Tensor] = {}
@@ -138,10 +140,7 @@ class _Run:
         """Learn from every batch, then judge. All that is drawn at random depends on seed and epoch alone."""
         started, number = time.perf_counter(), len(self.history.rows)
         loss, failures = self._learn(number, watcher)
-        metric, val_loss, evaluations = self._judge()
-        row = {"epoch": number, "loss": loss, "val_loss": val_loss, "val_metric": metric, "failures": failures}
-        if evaluations is not None:
-            row["evaluations"] = evaluations
+        row = {"epoch": number, "loss": loss, **self._judge(), "failures": failures}
         self.history.rows.append({**row, "seconds": time.perf_counter() - started})
         if self.history.best is self.history.rows[-1]:
             self.best_weights = {name: value.clone() for name, value in self.model.state_dict().items()}
@@ -153,9 +152,7 @@ class _Run:
         torch.manual_seed(seed)
         if number:
             torch.empty((), dtype=torch.int64).random_()  # a draw that recorded runs made: dropout repeats theirs
-        rows = draw_batches(
-            len(self.train), self.config.batch_size, self.batches, seed=seed, weights=self.class_weights
-        )
+        rows = draw_batches(len(self.train), self.batch_size, self.batches, seed=seed, weights=self.class_weights)
         self.model.train()
         losses, failures = [], 0
         for done, batch in enumerate(map(self.train.select, rows)):
@@ -176,15 +173,24 @@ class _Run:
         self.optimiser.learning_rate = config.learning_rate * step_size(config.schedule, config.max_epochs, moment)
 
     @torch.inference_mode()
-    def _judge(self) -> tuple[float, float, float | None]:
-        """Metric and loss over the validation split, and field calls for each of its series; NaN without one."""
+    def _judge(self) -> dict[str, float]:
+        """Loss and metric over the validation split, and field calls for each of its series; NaN without one.
+
+        Where epochs are chosen by it, the loss is that of logits as sure as they should be.
+        """
         if self.val is None:
-            return math.nan, math.nan, None
+            return {"val_loss": math.nan, "val_metric": math.nan}
         task, target = self.model.task, self.val.target
-        output = run_model(self.model, self.val.inputs, self.val.at, batch_size=2 * self.config.batch_size)
-        loss = float(task.loss(*_solved(output, target))) if output.ok.any() else math.inf
-        metric = float(task.metric(output.outputs, target).float())
-        return metric, loss, None if output.evaluations is None else float(output.evaluations.float().mean())
+        output = run_model(self.model, self.val.inputs, self.val.at, batch_size=2 * self.batch_size)
+        found = {"val_loss": math.inf, "val_metric": float(task.metric(output.outputs, target).float())}
+        if output.ok.any():
+            outputs, solved = _solved(output, target)
+            if self.config.choose == "loss":
+                found["sharpness"] = best_factor(task, outputs, solved)
+            found["val_loss"] = float(task.loss(outputs * found.get("sharpness", 1.0), solved))
+        if output.evaluations is not None:
+            found["evaluations"] = float(output.evaluations.float().mean())
+        return found
 
     def save(self, folder: Path) -> None:
         rows, weights = self.history.rows, self.model.state_dict()

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from denots.backbones import Backbone, Inputs
 from denots.errors import InvalidOption
 from denots.tasks import Task
+from denots.tasks.task import Head
 
 MOST_BYTES = 4 * 2**30  # of weights; training takes four times as much
 
@@ -41,6 +42,13 @@ class Model(nn.Module):
         answers = self.head(states[encoded.ok])
         outputs = answers.new_full((len(encoded.ok), *answers.shape[1:]), torch.nan)
         return Output(outputs.index_put((encoded.ok,), answers), encoded.ok, encoded.evaluations)
+
+    @torch.no_grad()
+    def sharpen(self, factor: float) -> None:
+        """Multiply all outputs, where the head is linear."""
+        if isinstance(self.head, Head) and factor != 1.0:
+            for parameter in self.head.parameters():
+                parameter.mul_(factor)
 
     @property
     def parameter_count(self) -> int:
