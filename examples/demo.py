@@ -19,8 +19,7 @@ DENOTS = Path(sys.executable).with_name("denots")
 COMMANDS = (
     "data export pendulum --size 6000 --split train --out demo/train.parquet",
     "data export pendulum --size 6000 --split test --out demo/test.parquet",
-    "fit demo/train.parquet --id id --time time --target target --set learning_rate=0.005 --set batch_size=64"
-    " --set max_epochs=40 --seed 0 --overwrite --out demo/model",
+    "fit demo/train.parquet --id id --time time --target target --seed 0 --overwrite --out demo/model",
     "predict demo/model demo/test.parquet -o demo/predictions.csv",
     "evaluate demo/model demo/test.parquet",
 )

@@ -43,11 +43,14 @@ def split(text: str) -> tuple[str, str]:
 def read_value(text: str, kind: Any, name: str) -> Any:
     """The text as a value of the kind: int, float, bool, str, Literal, or any of them or None.
 
-    Of a union the first kind counts that can be written as text; what else it may be, such as a class, cannot.
+    Of a union a word of a Literal counts first, else the first kind that can be written as text; what else
+    it may be, such as a class, cannot.
     """
     if get_origin(kind) in (Union, UnionType):
         if text.lower() in ("none", "null") and NoneType in get_args(kind):
             return None
+        if any(get_origin(each) is Literal and text in get_args(each) for each in get_args(kind)):
+            return text
         kind = next(each for each in get_args(kind) if each in (int, float, bool, str) or get_origin(each) is Literal)
     if kind is bool and text.lower() in TRUTH:
         return TRUTH[text.lower()]

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from denots.backbones import DeNOTS, DeNOTSConfig
 from denots.data import SeriesSet
+from denots.data.transforms import append_ages
 from denots.errors import InvalidOption, UnknownName
 from denots.ode import solve
 
@@ -19,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("double")
 
 def backbone(series: SeriesSet, **options) -> DeNOTS:
     static = 0 if series.static is None else series.static.shape[1]
-    model = DeNOTS(DeNOTSConfig(**{"state_size": 4, "depth": 2.0, **options}), len(series.channels), static)
+    plain = {"state_size": 4, "depth": 2.0, "slopes": False, "presence": False, "ages": False, "readout": "last"}
+    model = DeNOTS(DeNOTSConfig(**{**plain, **options}), len(series.channels), static)
     model.calibrate(series)
     return model
 
@@ -211,6 +213,59 @@ def test_static_features_set_the_initial_state_and_unknown_ones_take_the_mean() 
     states, others = model(inputs).states, model(model.prepare(changed)).states
     assert not torch.allclose(states[0], others[0])
     assert torch.equal(states[1:], others[1:])
+
+
+def test_slopes_are_read_beside_the_values_whatever_the_embedding() -> None:
+    series = gappy_series(lengths=(6, 9), channels=2, missing=0.3)
+    plain = backbone(series, slopes=True).eval()
+    found = plain.prepare(series).path
+    own = backbone(series, slopes=False).prepare(series).path
+    times = torch.linspace(0.3, 1.2, 2)
+    torch.testing.assert_close(found.value(times)[:, :3], own.value(times))
+    torch.testing.assert_close(found.value(times)[:, 3:] * plain.slope_scale, own.derivative(times)[:, :2])
+    inflated = backbone(series, slopes=True, inflate=2).eval()
+    with torch.no_grad():  # two features that add up to the channel, so that nothing has changed
+        inflated.embedding.weight.fill_(0.5)
+        inflated.embedding.bias.zero_()
+        inflated.field.load_state_dict(
+            {
+                name: torch.cat([value[:, :3].repeat_interleave(2, dim=1), value[:, 3:]], dim=1)
+                if name == "weight_ih"
+                else value
+                for name, value in plain.field.state_dict().items()
+            }
+        )
+    states = [model(model.prepare(series)).states for model in (plain, inflated)]
+    torch.testing.assert_close(*states)
+
+
+def test_a_pooled_readout_is_the_last_the_mean_and_the_largest_of_sixteen_states() -> None:
+    series = gappy_series(lengths=(6, 9), channels=2)
+    model = backbone(series, readout="pooled").eval()
+    inputs = model.prepare(series)
+    shares = torch.arange(1, 17) / 16
+    at = torch.from_numpy(series.start)[:, None] + torch.from_numpy(series.spans)[:, None] * shares
+    states = model(inputs, at).states
+    expected = torch.cat([states[:, -1], states.mean(dim=1), states.max(dim=1).values], dim=1)
+    torch.testing.assert_close(model(inputs).states[:, 0], expected)
+    assert model.summary_size == expected.shape[1]
+
+
+def test_presence_and_ages_are_settled_by_holes_in_the_training_split() -> None:
+    for share, expected in ((0.0, (False, False)), (0.2, (True, False)), (0.8, (True, True))):
+        series = gappy_series(lengths=(60, 90), channels=2, missing=share)
+        settled = DeNOTS.settled(DeNOTSConfig(), series)
+        assert (settled.presence, settled.ages) == expected
+        assert DeNOTS.settled(DeNOTSConfig(presence=False), series).presence is False
+
+
+def test_ages_count_from_the_last_observation_before() -> None:
+    nan = np.nan
+    series = SeriesSet.from_arrays(
+        [[1.0, 2.0, 4.0, 7.0]], [np.array([[nan, 5.0], [3.0, nan], [nan, nan], [1.0, 2.0]])], start=0.0
+    )
+    ages = append_ages(series, 2).values[:, 2:]
+    np.testing.assert_array_equal(ages, [[1, 1], [2, 1], [2, 3], [5, 6]])
 
 
 def test_a_channel_never_observed_in_training_is_legal() -> None:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from denots.backbones import BACKBONES, Backbone
-from denots.backbones.denots import DeNOTS, DeNOTSConfig
+from denots.backbones.denots import READ_THEN, DeNOTS, DeNOTSConfig
 from denots.backbones.solver import SolverConfig, with_solver_of_then
 from denots.data import SeriesSet
 from denots.errors import InvalidOption
@@ -98,6 +98,7 @@ def test_a_record_older_than_the_choice_of_a_solver_keeps_dopri5_to_one_toleranc
         "depth": 1.0,
         "method": "dopri5",
         "predict_tolerance": None,
+        **READ_THEN,
     }
     assert with_solver_of_then({"state_size": 3}) == {"state_size": 3}
     newer = {"tolerance": 1e-2, "method": "bosh3", "predict_tolerance": 1e-4}

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denots.data import Series, SeriesSet
+from denots.data.transforms import thinned_copies
 from denots.errors import InvalidOption, InvalidSeries, InvalidTarget
 
 from strategies import QUICK, series_sets
@@ -297,3 +298,20 @@ def test_a_split_that_cannot_be_dealt_says_why(options: dict[str, Any], message:
 def test_a_stratified_split_needs_a_target() -> None:
     with pytest.raises(InvalidSeries, match="needs a target"):
         plain(10).split(seed=0, stratify=True)
+
+
+def test_thinned_copies_keep_rows_of_their_series_and_about_the_share_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    lengths = (200, 300, 1, 2)
+    series = SeriesSet.from_arrays(
+        [np.sort(rng.uniform(0, 9, n)) for n in lengths], [rng.normal(size=n) for n in lengths], target=[3, 1, 4, 5]
+    )
+    copied = thinned_copies(series, 3, 0.3, seed=1)
+    assert copied.select(range(4)).values.tolist() == series.values.tolist()
+    assert copied.target.tolist() == [3, 1, 4, 5] * 4
+    for row in range(4, 16):
+        whole, thin = series[row % 4], copied[row]
+        assert set(zip(thin.times, thin.values[:, 0], strict=True)) <= set(
+            zip(whole.times, whole.values[:, 0], strict=True)
+        )
+        assert len(thin.times) == pytest.approx(0.7 * len(whole.times), rel=0.15) or len(whole.times) < 3

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import torch
 
 from denots.data import SeriesSet
 from denots.errors import InvalidOption
-from denots.training.config import TrainConfig
+from denots.training.config import PUBLISHED, TrainConfig
 from denots.training.examples import Examples
 from denots.training.fit import CHECKPOINT, CURVE, History, completed_epochs, fit
 from denots.training.loader import class_weights, draw_batches
@@ -43,6 +44,7 @@ def examples(series: SeriesSet, seed: int = 0, **options) -> tuple[Model, Exampl
 
 
 SHORT = TrainConfig(learning_rate=1e-2, batch_size=8, batches_per_epoch=3, max_epochs=3)
+STEADY = replace(SHORT, schedule="constant")  # does not depend on how many epochs there will be
 
 
 def trained(folder: Path | None = None, seed: int = 0, config: TrainConfig = SHORT) -> tuple[dict, list]:
@@ -58,6 +60,25 @@ def test_training_lowers_the_loss_and_keeps_the_best_epoch() -> None:
     assert history.rows[-1]["loss"] < 0.7 * history.rows[0]["loss"]
     outputs = run_model(model, data.inputs).outputs
     assert float(model.task.metric(outputs, data.target)) == pytest.approx(history.best["val_metric"], abs=1e-5)
+
+
+def test_without_validation_the_last_weights_are_kept() -> None:
+    model, data = examples(waves())
+    history = fit(model, data, None, SHORT)
+    assert len(history.rows) == SHORT.max_epochs
+    last, other = examples(waves())
+    fit(last, other, other, replace(SHORT, choose="loss"))
+    rising = run_model(model, data.inputs).outputs, run_model(last, other.inputs).outputs
+    torch.testing.assert_close(*rising)  # its loss falls to the end, so that the best epoch is the last one
+    assert history.best is history.rows[-1]
+
+
+def test_a_cycle_in_vain_ends_a_run_of_cycles() -> None:
+    config = TrainConfig(schedule="cycles", max_epochs=14)  # 2, 4 and 8 epochs
+    falling = [{"val_metric": 0.0, "val_loss": 1.0 - 0.1 * k} for k in range(14)]
+    assert [History(falling[:k], "loss").ended(config) for k in range(15)] == [False] * 14 + [True]
+    rising = [{"val_metric": 0.0, "val_loss": 1.0 + 0.1 * k} for k in range(14)]
+    assert [History(rising[:k], "loss").ended(config) for k in range(7)] == [False] * 6 + [True]
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
@@ -127,7 +148,7 @@ def test_a_balanced_run_cut_short_goes_on_to_the_same_weights(tmp_path: Path) ->
         model = make_model("denots", {"state_size": 6, "depth": 2.0}, "binary", 1, 0, 1, seed=0)
         calibrated(model, series, target)
         data = Examples(model.backbone.prepare(series), target)
-        fit(model, data, data, TrainConfig(**{**SHORT.__dict__, "balanced_sampling": True, **changes}), folder=folder)
+        fit(model, data, data, replace(STEADY, **{"balanced_sampling": True, **changes}), folder=folder)
         return model.state_dict()
 
     whole, plain = trained_classes(None), trained_classes(None, balanced_sampling=False)
@@ -144,9 +165,9 @@ def test_numbers_cannot_be_balanced() -> None:
 
 
 def test_a_run_cut_short_goes_on_to_the_same_weights(tmp_path: Path) -> None:
-    whole, rows = trained()
-    trained(tmp_path, config=TrainConfig(**{**SHORT.__dict__, "max_epochs": 2}))
-    resumed, resumed_rows = trained(tmp_path)
+    whole, rows = trained(config=STEADY)
+    trained(tmp_path, config=replace(STEADY, max_epochs=2))
+    resumed, resumed_rows = trained(tmp_path, config=STEADY)
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
     for a, b in zip(rows, resumed_rows, strict=True):
         assert {k: v for k, v in a.items() if k != "seconds"} == {k: v for k, v in b.items() if k != "seconds"}
@@ -176,10 +197,10 @@ KILLED = """
     import sys
     from pathlib import Path
     sys.path.insert(0, {tests!r})
+    from dataclasses import replace
     from training.test_fit import SHORT, trained
-    from denots.training.config import TrainConfig
     import torch
-    weights, _ = trained(Path({folder!r}), config=TrainConfig(**{{**SHORT.__dict__, "max_epochs": {epochs}}}))
+    weights, _ = trained(Path({folder!r}), config=replace(SHORT, max_epochs={epochs}))
     torch.save(weights, {out!r})
 """
 
@@ -198,7 +219,7 @@ def test_a_sigkill_at_any_moment_loses_nothing(tmp_path: Path, after_epoch: int)
     assert process.wait() == -signal.SIGKILL
     assert not out.exists()
     subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    whole, _ = trained(config=TrainConfig(**{**SHORT.__dict__, "max_epochs": epochs}))
+    whole, _ = trained(config=replace(SHORT, max_epochs=epochs))
     resumed = torch.load(out, weights_only=True)
     for name in whole:
         torch.testing.assert_close(resumed[name], whole[name], rtol=0, atol=0)
@@ -211,19 +232,21 @@ def test_series_that_fail_to_solve_leave_the_others_their_gradient() -> None:
     free, free_data = examples(series, **published)
     ok = run_model(model, data.inputs).ok
     assert 0 < ok.sum() < len(ok)
-    history = fit(model, data, data, TrainConfig(batch_size=8, batches_per_epoch=1, max_epochs=1))
+    history = fit(model, data, data, replace(STEADY, batches_per_epoch=1, max_epochs=1))
     assert history.rows[0]["failures"] == int((~ok).sum())
     assert all(value.isfinite().all() for value in model.state_dict().values())
     kept = free_data.select(ok.nonzero().flatten())
-    fit(free, kept, kept, TrainConfig(batch_size=8, batches_per_epoch=1, max_epochs=1))
+    fit(free, kept, kept, replace(STEADY, batches_per_epoch=1, max_epochs=1))
     for name, value in free.backbone.field.state_dict().items():
         torch.testing.assert_close(model.backbone.field.state_dict()[name], value, rtol=1e-4, atol=1e-6)
 
 
 def by_hand(model: Model, train: Examples, val: Examples, config: TrainConfig) -> tuple[dict, list[tuple]]:
     """What training means, in plain PyTorch: best weights, and metric and loss of every epoch."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
+    kind = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
+    optimiser = kind(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
     curve, best, score, waited = [], {}, -torch.inf, 0
+    total, taken = config.max_epochs * config.batches_per_epoch, 0
     for epoch in range(config.max_epochs):
         seed = config.seed * 1_000_003 + epoch
         torch.manual_seed(seed)
@@ -234,11 +257,19 @@ def by_hand(model: Model, train: Examples, val: Examples, config: TrainConfig) -
         for rows in order[: config.batches_per_epoch * config.batch_size].split(config.batch_size):
             optimiser.zero_grad()
             model.task.loss(model(train.select(rows).inputs).outputs, train.target[rows]).backward()
+            if config.clip is not None:
+                torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+            if config.schedule == "one-cycle":
+                done = (taken + 0.5) / total
+                share = 10 * done if done < 0.1 else 0.5 + 0.5 * np.cos(np.pi * (done - 0.1) / 0.9)
+                optimiser.param_groups[0]["lr"] = config.learning_rate * share
             optimiser.step()
+            taken += 1
         outputs = run_model(model, val.inputs).outputs
         metric = float(model.task.metric(outputs, val.target).float())
         curve.append((metric, float(model.task.loss(outputs, val.target))))
-        if curve[-1][0] == max(curve)[0] and curve.index(max(curve, key=lambda pair: (pair[0], -pair[1]))) == epoch:
+        order = [(metric if config.choose == "metric" else 0.0, -loss) for metric, loss in curve]
+        if order.index(max(order)) == epoch:
             best = {name: value.clone() for name, value in model.state_dict().items()}
         score, waited = (metric, 0) if metric > score else (score, waited + 1)
         if waited == config.patience:
@@ -246,12 +277,9 @@ def by_hand(model: Model, train: Examples, val: Examples, config: TrainConfig) -
     return best, curve
 
 
-@pytest.mark.parametrize(("backbone", "patience"), [("denots", 10), ("denots", 1), ("gru", 2), ("tempformer", 3)])
-def test_training_is_what_a_loop_in_plain_torch_does_to_the_last_bit(backbone: str, patience: int) -> None:
+def beside_plain_torch(backbone: str, config: TrainConfig) -> tuple[list[tuple], list[tuple]]:
+    """Learning curve and best weights of `fit`, and of the loop by hand."""
     series = waves(32)
-    config = TrainConfig(
-        learning_rate=3e-2, batch_size=8, batches_per_epoch=3, max_epochs=6, patience=patience, seed=11
-    )
     models = [make_model(backbone, {"state_size": 16}, "regression", 1, seed=1) for _ in range(2)]
     target = torch.from_numpy(series.target)[:, None]
     for model in models:
@@ -260,8 +288,27 @@ def test_training_is_what_a_loop_in_plain_torch_does_to_the_last_bit(backbone: s
     train, val = torch.arange(24), torch.arange(24, 32)
     history = fit(models[0], data[0].select(train), data[0].select(val), config)
     best, curve = by_hand(models[1], data[1].select(train), data[1].select(val), config)
-    assert [(row["val_metric"], row["val_loss"]) for row in history.rows] == curve
-    assert all(torch.equal(value, best[name]) for name, value in models[0].state_dict().items())
+    return [([(row["val_metric"], row["val_loss"]) for row in history.rows], models[0].state_dict()), (curve, best)]
+
+
+BY_HAND = TrainConfig(learning_rate=3e-2, batch_size=8, batches_per_epoch=3, max_epochs=6, seed=11)
+
+
+@pytest.mark.parametrize(("backbone", "patience"), [("denots", 10), ("denots", 1), ("gru", 2), ("tempformer", 3)])
+def test_published_training_is_what_a_loop_in_plain_torch_does_to_the_last_bit(backbone: str, patience: int) -> None:
+    (curve, weights), (expected, best) = beside_plain_torch(backbone, replace(BY_HAND, patience=patience, **PUBLISHED))
+    assert curve == expected
+    assert all(torch.equal(value, best[name]) for name, value in weights.items())
+
+
+@pytest.mark.parametrize("clip", [None, 0.1])
+def test_a_cycle_is_what_a_loop_in_plain_torch_does(clip: float | None) -> None:
+    (curve, weights), (expected, best) = beside_plain_torch(
+        "denots", replace(BY_HAND, schedule="one-cycle", clip=clip, weight_decay=0.1)
+    )
+    np.testing.assert_allclose(curve, expected, rtol=1e-5)
+    for name, value in weights.items():
+        torch.testing.assert_close(value, best[name], rtol=1e-5, atol=1e-7)
 
 
 def test_a_metric_that_is_not_a_number_ends_a_run() -> None:
@@ -279,7 +326,7 @@ def test_a_model_with_dropout_that_is_cut_short_goes_on_to_the_same_weights(tmp_
         target = torch.from_numpy(series.target)[:, None]
         calibrated(model, series, target)
         data = Examples(model.backbone.prepare(series), target)
-        fit(model, data, data, TrainConfig(**{**SHORT.__dict__, "max_epochs": epochs}), folder=folder)
+        fit(model, data, data, replace(STEADY, max_epochs=epochs), folder=folder)
         return model.state_dict()
 
     whole = dropped(None, 4)
@@ -302,3 +349,19 @@ def test_an_interruption_at_any_moment_leaves_a_checkpoint_to_go_on_from(tmp_pat
     assert completed_epochs(tmp_path) == 1
     resumed, _ = trained(tmp_path)
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def test_a_classifier_is_as_sure_as_its_validation_part_allows() -> None:
+    """Learnt by heart on labels that mean nothing, so that the best guess is hardly better than a coin."""
+    rng = np.random.default_rng(3)
+    series = waves(64)
+    target = torch.from_numpy(rng.integers(0, 2, len(series)))
+    model = make_model("denots", {"state_size": 16, "depth": 4.0}, "binary", 1, 0, 1, seed=0)
+    calibrated(model, series, target)
+    data = Examples(model.backbone.prepare(series), target)
+    train, val = data.select(torch.arange(32)), data.select(torch.arange(32, 64))
+    history = fit(model, train, val, TrainConfig(learning_rate=3e-2, batches_per_epoch=8, max_epochs=8))
+    logits = run_model(model, val.inputs).outputs
+    loss = float(model.task.loss(logits, val.target))
+    assert loss == pytest.approx(history.best["val_loss"], rel=1e-3)
+    assert all(float(model.task.loss(logits * k, val.target)) > loss - 1e-3 for k in (0.25, 0.5, 0.8, 1.25, 2.0))

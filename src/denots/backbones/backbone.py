@@ -48,6 +48,16 @@ class Backbone(nn.Module, abc.ABC):
             self.coarse = False
 
     @property
+    def summary_size(self) -> int:
+        """Size of what `forward` gives for a whole series; at query times it is the state."""
+        return self.state_size
+
+    @classmethod
+    def settled(cls, config: Any, train: SeriesSet) -> Any:
+        """The options, with what they leave to the data decided by the training split."""
+        return config
+
+    @property
     def core_parameters(self) -> int:
         """Parameters as the paper counts them: without the embedding, the static projection and the head."""
         named = ((name.split(".")[0], parameter.numel()) for name, parameter in self.named_parameters())

@@ -1,8 +1,9 @@
 """DeNOTS: stretch time by a depth, drive a stable neural ODE with the interpolated series."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 import torch
 from jaxtyping import Float, Float64
 from torch import Tensor, nn
@@ -21,6 +22,7 @@ from denots.ode.input_map import InputMap
 from denots.ode.solve import solve
 from denots.paths import PATHS, Interpolation
 from denots.paths.path import Path
+from denots.paths.slopes import append_slopes
 from denots.rowwise import linear_rows
 
 
@@ -33,9 +35,13 @@ class DeNOTSConfig(SolverConfig):
     normalise: "fixed" standardises with the training split; "batch" adds batch normalisation
         over the observed values of each batch, as published.
     inflate: trainable features per channel (the paper: 100 on Sepsis, else 1).
-    presence: add a channel for each that says where values were observed.
+    slopes: let the field read how fast each channel changes, beside its value.
+    presence: add a channel for each that says where values were observed; "auto" where some are missing.
+    ages: add a channel for each that says how long ago it was observed; "auto" where most are missing.
     holes: missing values are "bridge"d by the path, or are "zero" after the embedding, which
         shows the model where they are (the paper, on Sepsis).
+    readout: answers are read off the "last" state, or off it and the mean and the largest of each component
+        over the whole trajectory ("pooled"); "auto" pools for few series. At query times it is the state there.
     initial: the state starts at "zero", as published, or from the "first" observed values;
         static features are added where there are any.
     """
@@ -48,9 +54,23 @@ class DeNOTSConfig(SolverConfig):
     normalise: Literal["fixed", "batch"] = "fixed"
     inflate: int = 1
     time_differences: bool = True
-    presence: bool = False
+    slopes: bool = True
+    presence: bool | Literal["auto"] = "auto"
+    ages: bool | Literal["auto"] = "auto"
     holes: Literal["bridge", "zero"] = "bridge"
+    readout: Literal["auto", "last", "pooled"] = "auto"
     initial: Literal["zero", "first"] = "zero"
+
+
+POOLED_AT = torch.arange(1, 17, dtype=torch.float64) / 16  # shares of the trajectory
+
+FEW_SERIES = 1000
+
+READ_THEN: dict[str, Any] = {
+    "slopes": False,
+    "ages": False,
+    "readout": "last",
+}  # what the field read as published, and in older records
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +89,11 @@ class DrivenInputs:
         return DrivenInputs(self.path.select(rows), self.moments.select(rows), self.static[rows], self.start[rows])
 
 
+def pool(states: Float[Tensor, "B K H"]) -> Float[Tensor, "B 1 S"]:
+    """The last state, the mean and the largest value of each component."""
+    return torch.cat([states[:, -1:], states.mean(dim=1, keepdim=True), states.amax(dim=1, keepdim=True)], dim=2)
+
+
 class DeNOTS(Backbone):
     """States of `dh/dt = field(x(t), h)` on a clock that runs `depth / M` times as fast.
 
@@ -76,6 +101,7 @@ class DeNOTS(Backbone):
     """
 
     Config = DeNOTSConfig
+    slope_scale: Tensor
 
     def __init__(self, config: DeNOTSConfig, channels: int, static_size: int = 0) -> None:
         super().__init__()
@@ -83,34 +109,64 @@ class DeNOTS(Backbone):
         PATHS.resolve(config.path)
         self.config, self.state_size = config, config.state_size
         time: TimeChannel = "differences" if config.time_differences else "none"
-        self.intake = Intake(channels, static_size, time=time, presence=config.presence)
-        read = self.intake.read
-        self.embedding = ChannelEmbedding(read, config.inflate, config.normalise == "batch")
-        self.field = FIELDS.resolve(config.field)(read * config.inflate, config.state_size)
+        self.intake = Intake(
+            channels, static_size, time=time, presence=bool(config.presence), ages=bool(config.ages)
+        )  # "auto" that nobody has settled is the larger model
+        self.embedding = ChannelEmbedding(self.intake.read, config.inflate, config.normalise == "batch")
+        self.embedded = self.intake.read * config.inflate
+        read = self.embedded + (channels if config.slopes else 0)
+        if config.slopes:
+            self.register_buffer("slope_scale", torch.ones(channels, dtype=torch.float64))
+        self.field = FIELDS.resolve(config.field)(read, config.state_size)
         self.gain = nn.Parameter(torch.ones(())) if config.learn_depth else None
-        self.from_first = nn.Linear(read * config.inflate, config.state_size) if config.initial == "first" else None
+        self.from_first = nn.Linear(read, config.state_size) if config.initial == "first" else None
         self.from_static = nn.Linear(static_size, config.state_size) if static_size else None
 
     @property
     def reads_time(self) -> bool:
         return True
 
+    @property
+    def summary_size(self) -> int:
+        return self.state_size * (1 if self.config.readout == "last" else 3)
+
+    @classmethod
+    def settled(cls, config: DeNOTSConfig, train: SeriesSet) -> DeNOTSConfig:
+        missing = float(np.isnan(train.values).mean())
+        decided: dict[str, Any] = {
+            "presence": missing > 0,
+            "ages": missing > 0.5,
+            "readout": "pooled" if len(train) < FEW_SERIES else "last",
+        }
+        return replace(config, **{name: value for name, value in decided.items() if getattr(config, name) == "auto"})
+
     def calibrate(self, train: SeriesSet) -> None:
         self.intake.calibrate(train)
+        if self.config.slopes:
+            slopes = self._path(self.intake.observations(train), torch.float64).slopes[:, : self.intake.observed]
+            spread = slopes.square().mean(dim=0).sqrt()
+            self.slope_scale.copy_(torch.where(spread > 0, spread, 1.0))
 
     def prepare(self, series: SeriesSet) -> DrivenInputs:
         observed = self.intake.observations(series)
         dtype = next((weight.dtype for weight in self.field.parameters()), torch.get_default_dtype())
-        signal = observed if self.config.holes == "bridge" else fill_with_zeros(append_presence(observed))
-        path = PATHS.resolve(self.config.path).fit(signal, dtype)
+        if self.config.slopes:
+            path = append_slopes(self._path(observed, torch.float64), self.slope_scale).to(dtype)
+        else:
+            path = self._path(observed, dtype)
         if self.config.initial == "first":
             path = replace(path, t0=path.times[path.begin])
         return DrivenInputs(
-            path.scale_time(self.config.depth),
+            path,
             ChannelMoments.of(observed),
             self.intake.static(series, dtype),
             torch.from_numpy(series.start),
         )
+
+    def _path(self, observed: SeriesSet, dtype: torch.dtype) -> Path:
+        """The signal on the stretched clock."""
+        signal = observed if self.config.holes == "bridge" else fill_with_zeros(append_presence(observed))
+        return PATHS.resolve(self.config.path).fit(signal, dtype).scale_time(self.config.depth)
 
     def forward(self, inputs: Inputs, at: Float64[Tensor, "B K"] | None = None) -> Encoded:
         if not isinstance(inputs, DrivenInputs):
@@ -118,8 +174,11 @@ class DeNOTS(Backbone):
         path = inputs.path
         factor, offset = self.embedding.coefficients(inputs.moments)
         drive = None if self._reads_raw else self._drive(factor, offset, path)
+        pooled = at is None and self.config.readout != "last"
         if at is not None:
             at = (at - inputs.start[:, None]) * (self.config.depth / self.intake.time_scale)
+        elif pooled:
+            at = path.t0[:, None] + (path.t1 - path.t0)[:, None] * POOLED_AT
         solution = solve(
             self.driven_field,
             path,
@@ -128,7 +187,8 @@ class DeNOTS(Backbone):
             input_map=drive,
             **self.config.solving(self.coarse),
         )
-        return Encoded(solution.states, solution.ok, solution.evaluations)
+        states = pool(solution.states) if pooled else solution.states
+        return Encoded(states, solution.ok, solution.evaluations)
 
     @property
     def driven_field(self) -> VectorField:
@@ -161,9 +221,12 @@ class DeNOTS(Backbone):
     def _fold(self, weight: Tensor, bias: Tensor, factor: Tensor, offset: Tensor, path: Path) -> InputMap:
         if self._reads_raw:
             return InputMap(weight, bias.expand(len(path), -1))
+        embedded, slopes = weight[:, : self.embedded], weight[:, self.embedded :]
         if self.config.holes == "bridge":
-            return fold(weight, bias, factor, offset, path.present)
-        return fold_presence(weight, bias, factor, offset, len(path))
+            folded = fold(embedded, bias, factor, offset, path.present[:, : self.intake.read])
+        else:
+            folded = fold_presence(embedded, bias, factor, offset, len(path))
+        return InputMap(torch.cat([folded.weight, slopes], dim=1), folded.bias)
 
     def _first_state(self, inputs: DrivenInputs, factor: Tensor, offset: Tensor) -> Tensor:
         path = inputs.path

@@ -10,7 +10,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from denots.data.series import SeriesSet
-from denots.data.transforms import Standardiser, append_presence, append_time_differences, append_times, scale_clock
+from denots.data.transforms import (
+    Standardiser,
+    append_ages,
+    append_presence,
+    append_time_differences,
+    append_times,
+    scale_clock,
+)
 
 Widening = Callable[[SeriesSet], SeriesSet]
 TimeChannel = Literal["differences", "stamps", "none"]
@@ -26,7 +33,7 @@ class Intake(nn.Module):
     """Count time in median spans, add channels for time and presence, standardise once.
 
     Everything is learnt from the training split and saved with the weights. `marks` is how presence
-    is told: by ones and zeros, or as counts that grow.
+    is told: by ones and zeros, or as counts that grow. `ages` tells when each channel was seen before.
     """
 
     time_scale: Tensor
@@ -43,11 +50,12 @@ class Intake(nn.Module):
         time: TimeChannel,
         presence: bool = False,
         marks: Widening = append_presence,
+        ages: bool = False,
     ) -> None:
         super().__init__()
-        self.time, self.presence, self.marks = time, presence, marks
+        self.time, self.presence, self.marks, self.ages = time, presence, marks, ages
         self.observed = channels
-        self.read = channels * (1 + presence) + (time != "none")
+        self.read = channels * (1 + presence + ages) + (time != "none")
         for name, value in (
             ("time_scale", torch.ones(())),
             ("centre", torch.zeros(self.read)),
@@ -83,6 +91,7 @@ class Intake(nn.Module):
 
     def _widened(self, series: SeriesSet) -> SeriesSet:
         clocked = scale_clock(series, 1.0 / self.time_scale.item())
-        if self.presence:
-            clocked = self.marks(clocked)
-        return _TIME_CHANNELS[self.time](clocked)
+        widened = self.marks(clocked) if self.presence else clocked
+        if self.ages:
+            widened = append_ages(widened, self.observed)
+        return _TIME_CHANNELS[self.time](widened)

@@ -41,10 +41,13 @@ class SolverConfig:
         }
 
 
+SOLVED_THEN: dict[str, Any] = {"method": "dopri5", "predict_tolerance": None}  # as published, and in older records
+
+
 def with_solver_of_then(options: dict[str, Any]) -> dict[str, Any]:
     """Options of a model or record that may be older than the choice of a solver, which then was dopri5,
     to one tolerance in training and prediction.
     """
     if "tolerance" not in options or "method" in options:
         return options
-    return {**options, "method": "dopri5", "predict_tolerance": None}
+    return {**options, **SOLVED_THEN}

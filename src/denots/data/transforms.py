@@ -39,6 +39,45 @@ def append_counts(series: SeriesSet) -> SeriesSet:
     return _widen(series, counts.astype(np.float64), [f"{name} observed so far" for name in series.channels])
 
 
+def append_ages(series: SeriesSet, channels: int) -> SeriesSet:
+    """One more channel for each of the first: the time since it was observed before this row, or since the start."""
+    rows = np.arange(len(series.times))[:, None]
+    seen = ~np.isnan(series.values[:, :channels])
+    latest = np.maximum.accumulate(np.where(seen, rows, -1), axis=0)
+    before = np.concatenate([np.full_like(latest[:1], -1), latest[:-1]])
+    owner = series.owner()
+    known = before >= series.offsets[owner][:, None]
+    since = np.where(known, series.times[np.maximum(before, 0)], series.start[owner][:, None])
+    names = [f"{name} since observed" for name in series.channels[:channels]]
+    return _widen(series, series.times[:, None] - since, names)
+
+
+def thinned_copies(series: SeriesSet, copies: int, share: float, seed: int) -> SeriesSet:
+    """The series, and after them so many copies of all, each without a random share of its rows.
+
+    A copy that would keep fewer than two rows, or no observed value, keeps all.
+    """
+    rng = np.random.default_rng(seed)
+    rows = np.tile(np.arange(len(series.times)), 1 + copies)
+    owner = (np.arange(1 + copies)[:, None] * len(series) + series.owner()).ravel()
+    kept = rng.random(len(rows)) >= share
+    seen = ~np.isnan(series.values[rows]).all(axis=1)
+    poor = (np.bincount(owner, kept) < 2) | (np.bincount(owner, kept & seen) < 1)
+    poor[: len(series)] = True
+    kept |= poor[owner]
+    chosen = np.tile(np.arange(len(series)), 1 + copies)
+    return replace(
+        series,
+        times=series.times[rows[kept]],
+        values=series.values[rows[kept]],
+        offsets=np.concatenate([[0], np.cumsum(np.bincount(owner[kept]))]).astype(np.int64),
+        start=series.start[chosen],
+        ids=np.arange(len(chosen)),
+        static=None if series.static is None else series.static[chosen],
+        target=None if series.target is None else series.target[chosen],
+    )
+
+
 def positions(series: SeriesSet) -> FloatArray:
     """The index of each row in its own series, as a time."""
     return (np.arange(len(series.times)) - np.repeat(series.offsets[:-1], series.lengths)).astype(np.float64)

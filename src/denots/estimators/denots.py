@@ -38,9 +38,9 @@ class _Spelled(SeriesEstimator):
             VectorField of your own.
         path: interpolation: "natural-cubic", "causal-hermite", "linear" or "rectilinear".
         tolerance: relative and absolute tolerance of the solver in training; predictions are solved more accurately.
-        learning_rate, batch_size, max_epochs, patience: Adam with early stopping on the
-            metric of a validation split.
-        batches_per_epoch: None is one pass over the data, at least 32 batches.
+        learning_rate, max_epochs: of AdamW; the rate rises and falls, see `TrainConfig`.
+        patience: epochs without a better validation metric after which training ends; None waits for all.
+        batch_size, batches_per_epoch: None goes by the number of series.
         validation_fraction: share of the series that is held back for early stopping.
         random_state: seed of the split, of the initial weights and of the batches.
         checkpoint_dir: a folder in which the run can be resumed after an interruption.
@@ -56,9 +56,9 @@ class _Spelled(SeriesEstimator):
         path: str | type[Interpolation] = DeNOTSConfig.path,
         tolerance: float = DeNOTSConfig.tolerance,
         learning_rate: float = TrainConfig.learning_rate,
-        batch_size: int = TrainConfig.batch_size,
+        batch_size: int | None = TrainConfig.batch_size,
         max_epochs: int = TrainConfig.max_epochs,
-        patience: int = TrainConfig.patience,
+        patience: int | None = TrainConfig.patience,
         batches_per_epoch: int | None = TrainConfig.batches_per_epoch,
         validation_fraction: float = 0.15,
         random_state: Any = None,
@@ -102,9 +102,9 @@ class DeNOTSClassifier(_Spelled, SeriesClassifier):
         path: str | type[Interpolation] = DeNOTSConfig.path,
         tolerance: float = DeNOTSConfig.tolerance,
         learning_rate: float = TrainConfig.learning_rate,
-        batch_size: int = TrainConfig.batch_size,
+        batch_size: int | None = TrainConfig.batch_size,
         max_epochs: int = TrainConfig.max_epochs,
-        patience: int = TrainConfig.patience,
+        patience: int | None = TrainConfig.patience,
         batches_per_epoch: int | None = TrainConfig.batches_per_epoch,
         validation_fraction: float = 0.15,
         class_weight: str | None = None,

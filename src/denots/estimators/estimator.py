@@ -166,7 +166,9 @@ class SeriesEstimator(BaseEstimator):
     def _identity(self) -> dict[str, Any]:
         """The options that make a run another run."""
         system, options = self._chosen()
-        kept = {name: value for name, value in options.items() if name != "max_epochs"}  # a run may go on for longer
+        kept = dict(options)
+        if {**system.options, **options}.get("schedule") == "constant":
+            kept.pop("max_epochs", None)  # a run may go on for longer
         return {"system": system.name, **kept, "split": self.validation_fraction, "seed": self.random_state}
 
     def _warn_of_failures(self, n: int) -> None:

@@ -60,6 +60,10 @@ class Path:
             self, times=self.times * factor, t0=self.t0 * factor, t1=self.t1 * factor, slopes=self.slopes / factor
         )
 
+    def to(self, dtype: torch.dtype) -> "Path":
+        """The same paths with values and slopes rounded to a type."""
+        return replace(self, values=self.values.to(dtype), slopes=self.slopes.to(dtype))
+
     def select(self, rows: npt.ArrayLike | Int[Tensor, " B"]) -> "Path":
         """The paths of the given series, in the given order; knots are shared, not copied."""
         chosen = torch.as_tensor(rows)

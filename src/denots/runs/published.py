@@ -1,22 +1,23 @@
-"""The published run of every system on every data set, and what the fair protocol changes in it."""
+"""The published run of every system on every data set, what the fair protocol changes in it, and the run as for a new table."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
 
 from denots.backbones import BACKBONES
+from denots.backbones.denots import READ_THEN
 from denots.datasets import DATASETS
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 from denots.systems import SYSTEMS, Trained
 from denots.tasks import TASKS
-from denots.training.config import TrainConfig
+from denots.training.config import PUBLISHED, TrainConfig
 
 C = TypeVar("C")
 
 # No limit of epochs was published for most sets; early stopping ends a run long before this one.
 TRAINING = TrainConfig(
-    learning_rate=1e-3, batch_size=128, batches_per_epoch=256, max_epochs=1000, patience=3, min_delta=0.0
+    learning_rate=1e-3, batch_size=128, batches_per_epoch=256, max_epochs=1000, patience=3, min_delta=0.0, **PUBLISHED
 )
 FORECASTING = replace(TRAINING, max_epochs=50, patience=5, min_delta=1e-3)
 
@@ -116,6 +117,29 @@ def published_run(
     )
 
 
+def own_run(
+    dataset: str,
+    system: str,
+    protocol: Protocol = "fair",
+    *,
+    seed: int = 0,
+    size: int | None = None,
+    data_seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    train: Mapping[str, Any] | None = None,
+) -> RunSpec:
+    """The run of a system with the options that it has by itself, as for a new table; see `published_run`."""
+    chosen = SYSTEMS.find(system)
+    backbone = BACKBONES.name_of(chosen.backbone) if isinstance(chosen, Trained) else system
+    return RunSpec(
+        DatasetSpec(dataset, size, setting_of(dataset).seed if data_seed is None else data_seed),
+        BackboneSpec(backbone, {**asdict(chosen.configs[0]), **(options or {})}),
+        replace(chosen.train if isinstance(chosen, Trained) else TrainConfig(), **(train or {})),
+        seed,
+        check_protocol(protocol),
+    )
+
+
 def as_published(config: C, backbone: str, setting: Setting) -> C:
     """The options of a backbone as the paper has them, warts included."""
     return _replace_known(
@@ -133,6 +157,7 @@ def as_published(config: C, backbone: str, setting: Setting) -> C:
         time_differences=not setting.forecast,
         initial="first" if setting.forecast else "zero",
         beyond="decode" if setting.forecast else "hold",
+        **READ_THEN,
         presence=False,
         clock="index",  # knots at their index, not where they were observed
         positions="index",

@@ -30,6 +30,7 @@ SPEC = "spec.json"
 class Trial(Problem):
     """A data set, ready for any system: what it learns from, and what it is judged on."""
 
+    val: Part
     test: Part
 
 
@@ -141,9 +142,10 @@ def _metrics(task: Task, output: Output, target: Tensor) -> dict[str, float]:
 
 
 def _claim(folder: Path, spec: RunSpec) -> None:
-    """Tie a folder to a spec; only the largest number of epochs may change, to go on for longer."""
+    """Tie a folder to a spec; where no schedule depends on it, the number of epochs may change, to go on for longer."""
     folder.mkdir(parents=True, exist_ok=True)
-    claim = json.dumps(replace(spec, train=replace(spec.train, max_epochs=1)).as_dict(), indent=1)
+    train = replace(spec.train, max_epochs=1) if spec.train.schedule == "constant" else spec.train
+    claim = json.dumps(replace(spec, train=train).as_dict(), indent=1)
     file = folder / SPEC
     if file.exists() and file.read_text(encoding="utf-8") != claim:
         raise InvalidFolder(f"{folder} holds a run with other settings (see {SPEC}); choose another folder.")

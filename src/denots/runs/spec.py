@@ -5,12 +5,13 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from denots.backbones.solver import with_solver_of_then
+from denots.backbones.denots import READ_THEN
+from denots.backbones.solver import SOLVED_THEN, with_solver_of_then
 from denots.errors import InvalidOption
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.systems import SYSTEMS
 from denots.systems.system import check_known
-from denots.training.config import TrainConfig
+from denots.training.config import PUBLISHED, TrainConfig
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,28 @@ class RunSpec:
 
     @property
     def fingerprint(self) -> str:
-        """A name for the run that depends on nothing but this spec."""
-        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:16]
+        """A name for the run that depends on nothing but this spec.
+
+        Options that came later do not count where they say what was the case before, so that a run keeps its name.
+        """
+        plain = self.as_dict()
+        plain["train"] = _without(PUBLISHED, plain["train"])
+        plain["backbone"]["options"] = _without({**SOLVED_THEN, **READ_THEN}, plain["backbone"]["options"])
+        return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> "RunSpec":
+        options, train = with_solver_of_then(plain["backbone"]["options"]), plain["train"]
+        if "schedule" not in train:  # made before there was one, and before the options that came with it
+            train = {**PUBLISHED, **train}
+            options = {**READ_THEN, **options} if plain["backbone"]["name"] == "denots" else options
         parts = {
             "dataset": DatasetSpec(**plain["dataset"]),
-            "backbone": BackboneSpec(plain["backbone"]["name"], with_solver_of_then(plain["backbone"]["options"])),
-            "train": TrainConfig(**plain["train"]),
+            "backbone": BackboneSpec(plain["backbone"]["name"], options),
+            "train": TrainConfig(**train),
         }
         return cls(**{**plain, **parts})
+
+
+def _without(then: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in then or value != then[name]}

@@ -7,16 +7,20 @@ from denots.datasets import DATASETS
 from denots.options import parse, read_value, split
 from denots.protocol import DEFAULT_PROTOCOL, check_protocol
 from denots.registry import lookup
-from denots.runs.published import published_run
+from denots.runs.published import own_run, published_run
 from denots.runs.spec import DatasetSpec, RunSpec
 from denots.systems import SYSTEMS
 from denots.training.config import TrainConfig
 
-WHOLE = {"dataset": "pendulum", "backbone": "denots", "protocol": DEFAULT_PROTOCOL, "seed": "0"}
+WHOLE = {"dataset": "pendulum", "backbone": "denots", "protocol": DEFAULT_PROTOCOL, "recipe": "published", "seed": "0"}
+RECIPES = {"published": published_run, "own": own_run}
 
 
 def read_run(words: Sequence[str]) -> RunSpec:
-    """The published run with what the words replace; a later word wins over an earlier one."""
+    """The published run with what the words replace; a later word wins over an earlier one.
+
+    With `recipe=own` it starts from the options that a system has by itself instead of the published ones.
+    """
     whole: dict[str, str] = dict(WHOLE)
     parts: dict[str, list[str]] = {"dataset": [], "backbone": [], "train": []}
     for word in words:
@@ -29,7 +33,7 @@ def read_run(words: Sequence[str]) -> RunSpec:
     DATASETS.find(whole["dataset"])
     options = type(SYSTEMS.find(whole["backbone"]).configs[0])
     data = parse(DatasetSpec, parts["dataset"], without=("name",), prefix="dataset.")
-    return published_run(
+    return lookup(RECIPES, whole["recipe"], "recipe")(
         whole["dataset"],
         whole["backbone"],
         check_protocol(whole["protocol"]),

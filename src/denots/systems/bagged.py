@@ -46,7 +46,8 @@ def fit_bag(
     """
     started, slowest = time.perf_counter(), 0.0
     task, train = problem.task, problem.train
-    members, held_out = [], torch.full((len(train), task.outputs), torch.nan, dtype=torch.float64)
+    members: list[Fitted] = []
+    held_out = torch.full((len(train), task.outputs), torch.nan, dtype=torch.float64)
     for k, (learnt, held) in enumerate(folds(task, train, count, seed)):
         if members and deadline is not None and time.time() + slowest > deadline:
             break

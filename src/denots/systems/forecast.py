@@ -142,7 +142,7 @@ class ForecastSystem(System):
         deadline: float | None = None,
     ) -> Departures:
         started = time.perf_counter()
-        task, val = asked_forecast(problem.task, self.name), problem.val
+        task, val = asked_forecast(problem.task, self.name), problem.held_back(self.name)
         whole = [task.complete(part) for part in (problem.train, val)]
         memories = memories_of(whole[0])
         lessons = [_Lessons(series, task, memories) for series in whole]

@@ -78,7 +78,7 @@ class Simple(System):
         deadline: float | None = None,
     ) -> SimpleAnswers:
         started = time.perf_counter()
-        task, val = asked_forecast(problem.task, self.name), problem.val
+        task, val = asked_forecast(problem.task, self.name), problem.held_back(self.name)
         fitted = self.restore(task, Shape.of(problem.train.series), State({}, {}))
         answers = fitted.outputs(val.series, val.at).outputs
         return replace(

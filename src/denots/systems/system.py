@@ -11,6 +11,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from denots.data.series import SeriesSet
+from denots.errors import InvalidOption
 from denots.registry import lookup
 from denots.tasks import Part, Task
 from denots.training.model import Output
@@ -27,6 +28,12 @@ class Problem:
     task: Task
     train: Part
     val: Part | None
+
+    def held_back(self, system: str) -> Part:
+        """The validation part, for a system that cannot do without."""
+        if self.val is None:
+            raise InvalidOption(f"system {system!r} chooses by a validation part; hold some series back.")
+        return self.val
 
 
 class State(NamedTuple):

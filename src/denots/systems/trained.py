@@ -9,6 +9,8 @@ from torch import Tensor
 
 from denots.backbones import Backbone
 from denots.data.series import SeriesSet
+from denots.data.split import split_rows
+from denots.data.transforms import thinned_copies
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known, plain_arrays
 from denots.tasks import Part, Task
 from denots.training.config import TrainConfig
@@ -16,23 +18,32 @@ from denots.training.examples import Examples
 from denots.training.model import Model, Output, build_model, run_model
 from denots.training.progress import Progress
 
+HELD_BACK, THINNED = 0.2, 0.3
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedModel(Fitted):
-    """A backbone with its weights."""
+    """A backbone with its weights.
+
+    settled: options that were left to the data, as they were decided.
+    """
 
     model: Model
+    settled: dict[str, Any] = field(default_factory=dict)
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
         return run_model(self.model, self.model.backbone.prepare(series), at)
 
     def state(self) -> State:
-        return State({}, plain_arrays(self.model.state_dict()))
+        return State(self.settled, plain_arrays(self.model.state_dict()))
 
 
 @dataclass(frozen=True)
 class Trained(System):
-    """A backbone and how it is trained; the options of both have one name space."""
+    """A backbone and how it is trained; the options of both have one name space.
+
+    Without a validation part, a fifth of the series tells how many epochs to train; then all are learnt from, for as long.
+    """
 
     name: str
     backbone: type[Backbone]
@@ -69,20 +80,30 @@ class Trained(System):
         progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> TrainedModel:
+        from denots.training.fit import History
+
+        watch = {"progress": progress, "deadline": deadline}
+        if problem.val is not None or self.train.schedule != "cycles":
+            return self._fit(problem, seed, folder, **watch)
+        train, held = _hold_back(problem, seed)
+        trial = None if folder is None else folder / "length"
+        tried = self._fit(replace(problem, train=train, val=held), seed, trial, **watch)
+        best = History(tried.curve, self.train.choose).best
+        whole = replace(self, train=replace(self.train, schedule="one-cycle", max_epochs=int(best["epoch"]) + 1))
+        fitted = whole._fit(problem, seed, folder, **watch)
+        fitted.model.sharpen(best.get("sharpness", 1.0))
+        return fitted
+
+    def _fit(self, problem: Problem, seed: int, folder: Path | None, **watch: Any) -> TrainedModel:
         from denots.training.fit import fit
 
-        model = self.build(problem.task, Shape.of(problem.train.series), seed)
+        settled = self.backbone.settled(self.config, problem.train.series)
+        model = replace(self, config=settled).build(problem.task, Shape.of(problem.train.series), seed)
         model.backbone.calibrate(problem.train.series)
         with model.backbone.in_training():
-            history = fit(
-                model,
-                examples(model, problem.train),
-                examples(model, problem.val),
-                replace(self.train, seed=seed),
-                folder=folder,
-                progress=progress,
-                deadline=deadline,
-            )
+            train = examples(model, self._augmented(problem.train, seed))
+            val = None if problem.val is None else examples(model, problem.val)
+            history = fit(model, train, val, replace(self.train, seed=seed), folder=folder, **watch)
         best = history.best
         return TrainedModel(
             task=problem.task,
@@ -93,9 +114,20 @@ class Trained(System):
             seconds=history.seconds,
             failures=int(best["failures"]),
             model=model,
+            settled=_differing(self.config, settled),
         )
 
+    def _augmented(self, part: Part, seed: int) -> Part:
+        """The training part with thinned copies of its series."""
+        copies = self.train.copies_of(len(part))
+        if not copies or part.at is not None:
+            return part
+        return Part(thinned_copies(part.series, copies, THINNED, seed), torch.cat([part.target] * (1 + copies)))
+
     def restore(self, task: Task, shape: Shape, state: State) -> TrainedModel:
+        return replace(self, config=replace(self.config, **state.values))._restore(task, shape, state)
+
+    def _restore(self, task: Task, shape: Shape, state: State) -> TrainedModel:
         expected = self._expected(task, shape)
         weights = {name: torch.from_numpy(array) for name, array in state.arrays.items()}
         found = {name: (tensor.shape, tensor.dtype) for name, tensor in weights.items()}
@@ -105,7 +137,7 @@ class Trained(System):
         model = self.build(task, shape, seed=0)
         model.load_state_dict(weights)
         model.eval()
-        return TrainedModel(task=task, parameters=model.parameter_count, model=model)
+        return TrainedModel(task=task, parameters=model.parameter_count, model=model, settled=state.values)
 
     def _expected(self, task: Task, shape: Shape) -> dict[str, tuple[torch.Size, torch.dtype]]:
         """Shapes and types of all weights, found without allocating any: sizes may come from a damaged folder."""
@@ -115,6 +147,19 @@ class Trained(System):
         except RuntimeError as error:
             raise ValueError(f"no weights fit the model: {error}") from error
         return {name: (tensor.shape, tensor.dtype) for name, tensor in model.state_dict().items()}
+
+
+def _hold_back(problem: Problem, seed: int) -> tuple[Part, Part]:
+    """A random fifth of the training part, and the rest before it."""
+    part = problem.train
+    train, held = split_rows(len(part), (1 - HELD_BACK, HELD_BACK), seed=seed, labels=problem.task.strata(part))
+    return part.select(train), part.select(held)
+
+
+def _differing(config: Any, settled: Any) -> dict[str, Any]:
+    """The options that were decided, with their values."""
+    names = [option.name for option in fields(config)]
+    return {name: getattr(settled, name) for name in names if getattr(settled, name) != getattr(config, name)}
 
 
 def examples(model: Model, part: Part) -> Examples:

@@ -98,11 +98,7 @@ class Trees(System):
         deadline: float | None = None,
     ) -> GrownTrees:
         started = time.perf_counter()
-        task, val = problem.task, problem.val
-        if val is None:
-            raise InvalidOption(
-                f"system {self.name!r} chooses the number of trees on validation series; hold some back."
-            )
+        task, val = problem.task, problem.held_back(self.name)
         learnt, judged = (_features(part.series, part.at) for part in (problem.train, val))
         if task.learns == "classes":
             several = {"objective": "multiclass", "num_class": task.outputs}

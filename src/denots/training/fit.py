@@ -1,38 +1,48 @@
-"""Train a model: Adam, early stopping, and after every epoch a checkpoint from which a killed run goes on."""
+"""Train a model: AdamW, early stopping, and after every epoch a checkpoint from which a killed run goes on."""
 
 import csv
 import io
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from denots.errors import OutOfTime
 from denots.folders import write_file_whole
-from denots.training.adam import Adam
+from denots.training.adamw import AdamW
 from denots.training.checkpoint import Checkpoint, unusable
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.loader import class_weights, draw_batches
 from denots.training.model import Model, Output, run_model
 from denots.training.progress import Plan, Progress, shown
+from denots.training.schedule import cycles, step_size
+from denots.training.sharpness import best_factor
 
 CHECKPOINT, CURVE = "checkpoint.ckpt", "curve.csv"
 
 
 @dataclass(frozen=True)
 class History:
-    """The learning curve, one row an epoch. The best epoch has the highest metric; among equals,
-    which are common in small validation splits, the lowest validation loss.
+    """The learning curve, one row an epoch. The best epoch has the lowest validation loss, or the highest
+    metric; among equals, which are common in small validation splits, the lowest loss. Where nothing is
+    validated it is the last one.
     """
 
     rows: list[dict[str, float]] = field(default_factory=list)
+    choose: Literal["loss", "metric", "last"] = "metric"
 
     @property
     def best(self) -> dict[str, float]:
+        if self.choose == "last":
+            return self.rows[-1]
+        if self.choose == "loss":
+            return min(self.rows, key=lambda row: row["val_loss"])
         return max(self.rows, key=lambda row: (row["val_metric"], -row["val_loss"]))
 
     @property
@@ -40,12 +50,25 @@ class History:
         return sum(row["seconds"] for row in self.rows)
 
     def ended(self, config: TrainConfig) -> bool:
-        """Whether a run with this curve is over: by its last epoch, without patience, or without a metric."""
+        """Whether a run with this curve is over: by its last epoch, a cycle in vain, without patience or a metric."""
+        if len(self.rows) >= config.max_epochs:
+            return True
+        if not self.rows or self.choose == "last":
+            return False
+        return self._cycle_in_vain(config) or self._waited_too_long(config)
+
+    def _cycle_in_vain(self, config: TrainConfig) -> bool:
+        """Whether a cycle has just ended of which no epoch is the best so far."""
+        ends = [0, *accumulate(cycles(config.schedule, config.max_epochs))]
+        begin = dict(zip(ends[1:], ends[:-1], strict=True)).get(len(self.rows))
+        return begin is not None and self.rows.index(self.best) < begin
+
+    def _waited_too_long(self, config: TrainConfig) -> bool:
         best, waited, metric = torch.tensor(-torch.inf), 0, 0.0
         for metric in (row["val_metric"] for row in self.rows):
             current = torch.tensor(metric, dtype=torch.float32)  # as it was measured, min_delta included
             best, waited = (current, 0) if current - config.min_delta > best else (best, waited + 1)
-        return len(self.rows) >= config.max_epochs or waited >= config.patience or not math.isfinite(metric)
+        return (config.patience is not None and waited >= config.patience) or not math.isfinite(metric)
 
     def write_csv(self, file: Path) -> None:
         text = io.StringIO(newline="")
@@ -58,14 +81,14 @@ class History:
 def fit(
     model: Model,
     train: Examples,
-    val: Examples,
+    val: Examples | None,
     config: TrainConfig,
     *,
     folder: Path | None = None,
     progress: Progress | bool = False,
     deadline: float | None = None,
 ) -> History:
-    """Train in place and end with the weights of the best epoch.
+    """Train in place and end with the weights of the best epoch, or of the last one without `val`.
 
     Args:
         folder: where the checkpoint and the learning curve are kept; if it holds a checkpoint
@@ -92,6 +115,7 @@ def fit(
     finally:
         watcher.stop()
     model.load_state_dict(run.best_weights)
+    model.sharpen(run.history.best.get("sharpness", 1.0))
     return run.history
 
 
@@ -104,22 +128,19 @@ def completed_epochs(folder: Path) -> int:
 class _Run:
     """What changes while a model is trained: its weights, the optimiser, the curve and the best weights."""
 
-    def __init__(self, model: Model, train: Examples, val: Examples, config: TrainConfig) -> None:
+    def __init__(self, model: Model, train: Examples, val: Examples | None, config: TrainConfig) -> None:
         self.model, self.train, self.val, self.config = model, train, val, config
         self.class_weights = class_weights(train.target) if config.balanced_sampling else None
-        self.batches = config.epoch_length(len(train))
-        self.optimiser = Adam(model.parameters(), config.learning_rate)
-        self.history = History()
+        self.batches, self.batch_size = config.epoch_length(len(train)), config.batch_length(len(train))
+        self.optimiser = AdamW(model.parameters(), config.learning_rate, config.weight_decay, config.clip)
+        self.history = History(choose="last" if val is None else config.choose)
         self.best_weights: dict[str, Tensor] = {}
 
     def epoch(self, watcher: Progress) -> None:
         """Learn from every batch, then judge. All that is drawn at random depends on seed and epoch alone."""
         started, number = time.perf_counter(), len(self.history.rows)
         loss, failures = self._learn(number, watcher)
-        metric, val_loss, evaluations = self._judge()
-        row = {"epoch": number, "loss": loss, "val_loss": val_loss, "val_metric": metric, "failures": failures}
-        if evaluations is not None:
-            row["evaluations"] = evaluations
+        row = {"epoch": number, "loss": loss, **self._judge(), "failures": failures}
         self.history.rows.append({**row, "seconds": time.perf_counter() - started})
         if self.history.best is self.history.rows[-1]:
             self.best_weights = {name: value.clone() for name, value in self.model.state_dict().items()}
@@ -131,12 +152,11 @@ class _Run:
         torch.manual_seed(seed)
         if number:
             torch.empty((), dtype=torch.int64).random_()  # a draw that recorded runs made: dropout repeats theirs
-        rows = draw_batches(
-            len(self.train), self.config.batch_size, self.batches, seed=seed, weights=self.class_weights
-        )
+        rows = draw_batches(len(self.train), self.batch_size, self.batches, seed=seed, weights=self.class_weights)
         self.model.train()
         losses, failures = [], 0
-        for batch in map(self.train.select, rows):
+        for done, batch in enumerate(map(self.train.select, rows)):
+            self._set_step_size(number + (done + 0.5) / self.batches)
             output = self.model(batch.inputs, batch.at)
             failures += int((~output.ok).sum())
             if output.ok.any():
@@ -148,14 +168,29 @@ class _Run:
             watcher.batch()
         return float(torch.stack(losses).mean()) if losses else math.nan, failures
 
+    def _set_step_size(self, moment: float) -> None:
+        config = self.config
+        self.optimiser.learning_rate = config.learning_rate * step_size(config.schedule, config.max_epochs, moment)
+
     @torch.inference_mode()
-    def _judge(self) -> tuple[float, float, float | None]:
-        """Metric and loss over the validation split, and field calls for each of its series."""
+    def _judge(self) -> dict[str, float]:
+        """Loss and metric over the validation split, and field calls for each of its series; NaN without one.
+
+        Where epochs are chosen by it, the loss is that of logits as sure as they should be.
+        """
+        if self.val is None:
+            return {"val_loss": math.nan, "val_metric": math.nan}
         task, target = self.model.task, self.val.target
-        output = run_model(self.model, self.val.inputs, self.val.at, batch_size=2 * self.config.batch_size)
-        loss = float(task.loss(*_solved(output, target))) if output.ok.any() else math.inf
-        metric = float(task.metric(output.outputs, target).float())
-        return metric, loss, None if output.evaluations is None else float(output.evaluations.float().mean())
+        output = run_model(self.model, self.val.inputs, self.val.at, batch_size=2 * self.batch_size)
+        found = {"val_loss": math.inf, "val_metric": float(task.metric(output.outputs, target).float())}
+        if output.ok.any():
+            outputs, solved = _solved(output, target)
+            if self.config.choose == "loss":
+                found["sharpness"] = best_factor(task, outputs, solved)
+            found["val_loss"] = float(task.loss(outputs * found.get("sharpness", 1.0), solved))
+        if output.evaluations is not None:
+            found["evaluations"] = float(output.evaluations.float().mean())
+        return found
 
     def save(self, folder: Path) -> None:
         rows, weights = self.history.rows, self.model.state_dict()
@@ -170,7 +205,7 @@ class _Run:
         except RuntimeError as error:
             raise unusable(file, "belongs to another model") from error
         self.optimiser.load(saved.optimiser)
-        self.history, self.best_weights = History(saved.rows), saved.best
+        self.history, self.best_weights = replace(self.history, rows=saved.rows), saved.best
 
 
 def _solved(output: Output, target: Tensor) -> tuple[Tensor, Tensor]:

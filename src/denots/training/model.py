@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from denots.backbones import Backbone, Inputs
 from denots.errors import InvalidOption
 from denots.tasks import Task
+from denots.tasks.task import Head
 
 MOST_BYTES = 4 * 2**30  # of weights; training takes four times as much
 
@@ -29,7 +30,7 @@ class Model(nn.Module):
     def __init__(self, backbone: Backbone, task: Task) -> None:
         super().__init__()
         self.backbone, self.task = backbone, task
-        self.head = task.head(backbone.state_size)
+        self.head = task.head(backbone.state_size if task.asks_times else backbone.summary_size)
 
     def forward(self, inputs: Inputs, at: Float64[Tensor, "B K"] | None = None) -> Output:
         """Outputs of every series; NaN, and without any gradient, for one that could not be encoded."""
@@ -41,6 +42,13 @@ class Model(nn.Module):
         answers = self.head(states[encoded.ok])
         outputs = answers.new_full((len(encoded.ok), *answers.shape[1:]), torch.nan)
         return Output(outputs.index_put((encoded.ok,), answers), encoded.ok, encoded.evaluations)
+
+    @torch.no_grad()
+    def sharpen(self, factor: float) -> None:
+        """Multiply all outputs, where the head is linear."""
+        if isinstance(self.head, Head) and factor != 1.0:
+            for parameter in self.head.parameters():
+                parameter.mul_(factor)
 
     @property
     def parameter_count(self) -> int:

@@ -1,4 +1,4 @@
-"""The optimiser: Adam with the fused kernel of PyTorch, kept from disturbing the solver."""
+"""The optimiser: AdamW with the fused kernel of PyTorch, kept from disturbing the solver."""
 
 from collections.abc import Iterable
 
@@ -9,16 +9,23 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8
 MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 
-class Adam:
-    """The steps of `torch.optim.Adam(fused=True)`, in one thread.
+class AdamW:
+    """The steps of `torch.optim.AdamW(fused=True)`, in one thread, with gradients clipped to a norm.
 
     With several, PyTorch would wake the others for every small parameter, and they would then spin for
     milliseconds on the processors that the solver of the next batch needs. The kernel is called directly,
     because `torch.optim` loads PyTorch's compiler when it is first used, which takes longer than a small run.
     """
 
-    def __init__(self, parameters: Iterable[nn.Parameter], learning_rate: float) -> None:
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        learning_rate: float,
+        weight_decay: float = 0.0,
+        clip: float | None = None,
+    ) -> None:
         self.parameters, self.learning_rate = list(parameters), learning_rate
+        self.weight_decay, self.clip = weight_decay, clip
         self.moments: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
 
     def zero_grad(self) -> None:
@@ -31,6 +38,8 @@ class Adam:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
+            if self.clip is not None:
+                nn.utils.clip_grad_norm_(self.parameters, self.clip)
             for number, parameter in enumerate(self.parameters):
                 if parameter.grad is not None:
                     self._move(number, parameter, parameter.grad)
@@ -43,7 +52,7 @@ class Adam:
             self.moments[number] = (zero, torch.zeros_like(parameter), torch.zeros_like(parameter))
         step, mean, square = self.moments[number]
         step += 1
-        torch._fused_adam_(
+        torch._fused_adamw_(
             [parameter],
             [gradient],
             [mean],
@@ -53,7 +62,7 @@ class Adam:
             lr=self.learning_rate,
             beta1=BETAS[0],
             beta2=BETAS[1],
-            weight_decay=0.0,
+            weight_decay=self.weight_decay,
             eps=EPSILON,
             amsgrad=False,
             maximize=False,
