@@ -49,7 +49,7 @@ jon,2024-04-03T12:00:00,,,36.5
 
 COLUMNS = ["--id", "patient", "--time", "when", "--time-unit", "h"]
 SETTINGS = ("depth=2", "state_size=4", "max_epochs=2", "batches_per_epoch=2", "learning_rate=0.02")
-SMALL = [word for setting in SETTINGS for word in ("--set", setting)]
+SMALL = ["--system", "denots", *(word for setting in SETTINGS for word in ("--set", setting))]
 
 Run = Callable[..., Result]
 

@@ -32,12 +32,20 @@ TRIVIAL, BLEND = "trivial answer", "blend"
 
 @dataclass(frozen=True)
 class AutoConfig:
-    """budget: seconds that trying may take; systems that do not fit into it are left out, and it says so."""
+    """How long to try.
 
-    budget: float = 300.0
+    budget: seconds; systems that do not fit into it are left out, and it says so. None goes by the number of series,
+        and is five minutes at most.
+    """
+
+    budget: float | None = None
 
     def __post_init__(self) -> None:
         check_options(self)
+
+    def seconds(self, series: int) -> float:
+        """What so many series deserve, or what was asked for."""
+        return self.budget or min(300.0, 20.0 + 0.05 * series)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,7 +104,7 @@ class Auto(System):
         progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> Blend:
-        started, limit = time.perf_counter(), time.time() + self.config.budget
+        started, limit = time.perf_counter(), time.time() + self.config.seconds(len(problem.train))
         limit = limit if deadline is None else min(limit, deadline)
         task, target = problem.task, problem.train.target
         trivial = trivial_outputs(task, target)
