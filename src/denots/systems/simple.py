@@ -20,9 +20,9 @@ from denots.training.progress import Progress
 
 @dataclass(frozen=True)
 class SimpleConfig:
-    """method: which simple forecast is given."""
+    """rule: which simple forecast is given."""
 
-    method: Literal["last value", "mean of the last eight", "running mean", "damped trend", "interpolation"] = (
+    rule: Literal["last value", "mean of the last eight", "running mean", "damped trend", "interpolation"] = (
         "running mean"
     )
 
@@ -34,11 +34,11 @@ class SimpleConfig:
 class SimpleAnswers(Fitted):
     """A simple forecast; all that it knows is in the task."""
 
-    method: str
+    rule: str
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        task = asked_forecast(self.task, self.method)
-        answers = task.simple(Part(series, torch.empty(0), at))[self.method]
+        task = asked_forecast(self.task, self.rule)
+        answers = task.simple(Part(series, torch.empty(0), at))[self.rule]
         outputs = task.scale.shrink(torch.from_numpy(answers), torch.float64)
         return Output(outputs, torch.ones(len(series), dtype=torch.bool))
 
@@ -93,7 +93,7 @@ class Simple(System):
         if len(forecast.smoothing) != shape.channels:
             raise ValueError(f"simple forecasts of {len(forecast.smoothing)} channels, but there are {shape.channels}")
         return SimpleAnswers(
-            task=task, parameters=len(forecast.smoothing) * len(fields(Smoothing)), method=self.config.method
+            task=task, parameters=len(forecast.smoothing) * len(fields(Smoothing)), rule=self.config.rule
         )
 
 
