@@ -16,7 +16,18 @@ from cli.conftest import COLUMNS, VISITS, Run
 
 COMMAND = [sys.executable, "-c", "from denots.cli import main; main()"]
 FIT = [*COLUMNS, "--channels", "pulse,temperature", "--static", "age", "--set", "depth=1", "--set", "state_size=4"]
-FIT += ["--system", "denots", "--set", "max_epochs=60", "--set", "batches_per_epoch=1", "--set", "patience=60", "--set", "learning_rate=0.02"]
+FIT += [
+    "--system",
+    "denots",
+    "--set",
+    "max_epochs=60",
+    "--set",
+    "batches_per_epoch=1",
+    "--set",
+    "patience=60",
+    "--set",
+    "learning_rate=0.02",
+]
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -243,7 +243,7 @@ def test_a_mistaken_option_leaves_nothing_behind(tmp_path: Path, mistake) -> Non
 def test_training_that_gave_up_on_series_says_so() -> None:
     options = {"max_steps": 12, "state_size": 6, "max_epochs": 2, "batches_per_epoch": 2}
     with pytest.warns(SolverWarning, match=r"could not integrate a series \d+ times"):
-        SeriesRegressor(options=options, random_state=0).fit(waves())
+        SeriesRegressor("denots", options=options, random_state=0).fit(waves())
 
 
 def test_balancing_weighs_every_class_alike() -> None:

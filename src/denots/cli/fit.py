@@ -104,6 +104,7 @@ def fit(
     from denots.data.schema import TableSchema
     from denots.estimators import estimator_for
     from denots.systems import SYSTEMS
+    from denots.systems.auto import Auto
     from denots.tasks import TASKS, suggest_task
 
     check_output(out, overwrite)
@@ -149,11 +150,9 @@ def fit(
     )
     if not quiet:
         say(f"task: {kind.name} ({reason})")
-        if "budget" in chosen.options:
-            seconds = {**chosen.options, **options}["budget"]
-            say(
-                f"trying {chosen.name}: at most {seconds:g} seconds, fast systems first; --set budget=SECONDS changes that"
-            )
+        if isinstance(chosen, Auto):
+            seconds = chosen.with_options(**options).config.seconds(len(series))
+            say(f"budget: {seconds:.0f} seconds, fast systems first; --set budget=SECONDS changes that")
     _prepare_checkpoints(checkpoints, restart, quiet)
     started = time.perf_counter()
     try:
