@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from denots.backbones import BACKBONES, Backbone
+from denots.backbones.denots import READ_THEN
 from denots.data import SeriesSet
 from denots.data.hide import hide_for_forecasting
 from denots.training.config import TrainConfig
@@ -20,7 +21,8 @@ from denots.training.model import run_model
 from models import calibrated, make_model
 from oracles import gappy_series
 
-PUBLISHED = {"presence": False, "normalise": "batch"}
+READ_AS_PUBLISHED = {**READ_THEN, "presence": False}
+PUBLISHED = {**READ_AS_PUBLISHED, "normalise": "batch"}
 LEARNERS = [name for name in BACKBONES if name not in {"constant", "last-value"}]
 INDEX_ONLY = {"time_differences": False, "positions": "index", "rotary": "embedding"}
 CASES = [
@@ -101,10 +103,10 @@ def test_the_order_of_questions_is_the_order_of_answers(name: str, options: dict
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "neural-rde"])  # areas change sign
 def test_channels_may_be_permuted_with_the_weights(name: str) -> None:
     series = gappy_series(lengths=(1, 2, 3, 7), channels=13, missing=0.6)
-    model = build(name, {}, series)
+    model = build(name, READ_AS_PUBLISHED, series)
     order = np.random.default_rng(7).permutation(13)
     other = replace(series, values=series.values[:, order])
-    same = build(name, {}, other, seed=1)
+    same = build(name, READ_AS_PUBLISHED, other, seed=1)
     same.load_state_dict({**same.state_dict(), **{n: permuted(p, order) for n, p in model.named_parameters()}})
     states = model(model.prepare(series)).states
     # Sums in another order round otherwise, and steps of an ODE end a little elsewhere.
@@ -181,7 +183,7 @@ def test_one_observation_and_a_channel_never_seen_are_legal(name: str, options: 
             encoded = model(model.prepare(known), at)
             assert encoded.ok.all()
             assert encoded.states.isfinite().all()
-            assert encoded.states.shape == (3, 1 if at is None else 4, model.state_size)
+            assert encoded.states.shape == ((3, 1, model.summary_size) if at is None else (3, 4, model.state_size))
     taught = build(name, options, blind)
     assert taught(taught.prepare(blind)).states.isfinite().all()
     lonely = SeriesSet.from_arrays([[2.0]], [[[1.0, np.nan, 3.0]]])
@@ -228,7 +230,7 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_parameters_are_as_many_as_published(name: str) -> None:
     layers = {"mamba2": 32}.get(name, 4)
-    published = {"state_size": 32, "feed_forward": 2048, "residual": False}
+    published = {**READ_AS_PUBLISHED, "state_size": 32, "feed_forward": 2048, "residual": False}
     sets = [(2, 0, {}), (3, 0, {}), (1, 0, {}), (34, 5, {"inflate": 100, "layers": layers})]
     for (channels, static, extra), count in zip(sets, COUNTS[name], strict=True):
         options = options_of(name, {**published, "layers": 1, **extra})
@@ -241,6 +243,6 @@ def test_parameters_are_as_many_as_published(name: str) -> None:
 def test_transformers_can_be_as_large_as_denots(name: str, channels: int, extra: dict) -> None:
     sizes = []
     for one in (name, "denots"):
-        options = options_of(one, {"state_size": 32, **extra})
+        options = options_of(one, {**READ_AS_PUBLISHED, "state_size": 32, **extra})
         sizes.append(make_model(one, options, "binary", channels, 0, 1).backbone.core_parameters)
     assert sizes[0] == pytest.approx(sizes[1], rel=0.03)

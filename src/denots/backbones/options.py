@@ -4,7 +4,7 @@ import math
 from dataclasses import fields
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from denots.errors import InvalidOption
 
@@ -26,7 +26,7 @@ def check_options(config: Any, *, from_zero: tuple[str, ...] = ()) -> None:
 
 def _violated(value: Any, kind: Any, from_zero: bool) -> str | None:
     """What is expected of the value and does not hold; None where all is well."""
-    if get_origin(kind) is UnionType:
+    if get_origin(kind) in (Union, UnionType):
         expected = [_violated(value, each, from_zero) for each in get_args(kind)]
         return None if None in expected else " or ".join(words for words in expected if words)
     number = isinstance(value, Real) and not isinstance(value, bool)
