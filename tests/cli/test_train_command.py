@@ -14,7 +14,7 @@ from denots.runs.run import run as run_spec
 from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
 from denots.runs.words import read_run
 from denots.systems import SYSTEMS
-from denots.training.config import TrainConfig
+from denots.training.config import PUBLISHED, TrainConfig
 
 from models import make_model
 
@@ -50,17 +50,23 @@ def test_every_backbone_spells_out_all_its_options(backbone: str) -> None:
 
 def test_numbers_are_those_of_the_paper() -> None:
     assert published_run("pendulum", "denots").train == TrainConfig(
-        learning_rate=1e-3, batches_per_epoch=256, max_epochs=1000, patience=3
+        **PUBLISHED, batch_size=128, learning_rate=1e-3, batches_per_epoch=256, max_epochs=1000, patience=3
     )
     assert published_run("pendulum-small", "denots").train == TrainConfig(
-        learning_rate=1e-2, batches_per_epoch=128, max_epochs=1000, patience=3
+        **PUBLISHED, batch_size=128, learning_rate=1e-2, batches_per_epoch=128, max_epochs=1000, patience=3
     )
     assert published_run("sine-2", "denots").train == TrainConfig(
-        learning_rate=1e-3, batches_per_epoch=256, max_epochs=50, patience=5, min_delta=1e-3
+        **PUBLISHED,
+        batch_size=128,
+        learning_rate=1e-3,
+        batches_per_epoch=256,
+        max_epochs=50,
+        patience=5,
+        min_delta=1e-3,
     )
     assert published_run("sine-mix", "denots").train.max_epochs == 5
     assert published_run("uwgl", "denots").train == TrainConfig(
-        learning_rate=1e-3, batches_per_epoch=32, max_epochs=1000, patience=3
+        **PUBLISHED, batch_size=128, learning_rate=1e-3, batches_per_epoch=32, max_epochs=1000, patience=3
     )
     assert published_run("insect-sound", "denots").train == published_run("pendulum", "denots").train
     assert published_run("sepsis", "denots").train == replace(
@@ -104,7 +110,7 @@ def test_a_run_is_recorded_as_it_would_be_without_the_command(run: Run, tmp_path
     assert record.spec == RunSpec(
         DatasetSpec("bump", size=40, seed=42),
         BackboneSpec("denots", {**record.spec.backbone.options, "field": "sync", "depth": 1.0, "state_size": 3}),
-        TrainConfig(batch_size=8, max_epochs=1, patience=3, batches_per_epoch=1),
+        TrainConfig(**PUBLISHED, learning_rate=1e-3, batch_size=8, max_epochs=1, patience=3, batches_per_epoch=1),
         seed=2,
     )
     alone = run_spec(record.spec)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from denots.data.summary import STATISTICS, summarise
+from denots.data.summary import WHOLE, summarise
 
 from oracles import gappy_series
 
@@ -11,10 +11,11 @@ def expected(t: np.ndarray, x: np.ndarray) -> list[float]:
     seen = ~np.isnan(x)
     t, x = t[seen], x[seen]
     if not len(x):
-        return [0.0] + [np.nan] * (len(STATISTICS) - 1)
+        return [0.0] + [np.nan] * (len(WHOLE) - 1)
     trend = np.polyfit(t, x, 1)[0] if len(x) > 1 else np.nan
     rough = np.abs(np.diff(x)).mean() if len(x) > 1 else np.nan
-    return [len(x), x.mean(), x.std(), x.min(), x.max(), x[0], x[-1], t[-1], trend, rough]
+    gap = np.diff(t).max() if len(x) > 1 else 0.0
+    return [len(x), x.mean(), x.std(), x.min(), x.max(), x[0], x[-1], t[-1], trend, rough, gap]
 
 
 def test_every_statistic_equals_numpys_of_the_series_alone() -> None:
@@ -23,7 +24,12 @@ def test_every_statistic_equals_numpys_of_the_series_alone() -> None:
     table = summarise(series)
     for i, one in enumerate(series):
         times = one.times - series.start[i]
-        rows = [value for c in range(3) for value in expected(times, one.values[:, c])]
+        late = times >= 0.75 * (one.times[-1] - series.start[i])
+        rows = []
+        for x in one.values.T:
+            whole = expected(times, x)
+            since = times[-1] - whole[WHOLE.index("last time")]
+            rows += [*whole, since, *expected(times[late], x[late])]
         spans = [len(times), one.times[-1] - series.start[i]]
         static = [] if series.static is None else list(one.static)
         np.testing.assert_allclose(table[i], [*spans, *static, *rows], rtol=1e-9, atol=1e-12)
