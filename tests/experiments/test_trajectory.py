@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from denots.backbones.denots import READ_THEN
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.experiments.feedback import feedback_strength
@@ -35,7 +36,7 @@ def series() -> SeriesSet:
 
 
 def model_of(series: SeriesSet, field: str, **options) -> Model:
-    chosen = {"field": field, "state_size": 5, "depth": 3.0, **options}
+    chosen = {**READ_THEN, "presence": False, "field": field, "state_size": 5, "depth": 3.0, **options}
     model = make_model("denots", chosen, "regression", 2, 0, 1, seed=1)
     model.backbone.calibrate(series)
     return model.eval()

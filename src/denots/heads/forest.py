@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from denots.shapes import FloatArray, IntArray
 
@@ -50,7 +49,6 @@ def grow_forest(features: FloatArray, target: np.ndarray, *, classes: int, trees
         "n_estimators": trees,
         "max_features": int(np.clip(features.shape[1] / 10, np.sqrt(features.shape[1]), MOST_SPLITS)),
         "random_state": seed,
-        "n_jobs": torch.get_num_threads(),
     }
     if classes:
         grown = ExtraTreesClassifier(criterion="entropy", **options).fit(table, target)

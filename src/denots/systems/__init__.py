@@ -70,13 +70,14 @@ SYSTEMS: Registry[System] = Registry(
 )
 
 FAST = ("summary", "oscillators", "timed-oscillators")
+ALL = ("summary", "trees", "oscillators", "timed-oscillators", "forest", "denots")
 SYSTEMS["fast"] = Auto(
     "fast", "The best blend of what has a closed form: a few seconds.", {name: SYSTEMS[name] for name in FAST}
 )
 SYSTEMS["auto"] = Auto(
     "auto",
     "The best blend of all that fits into a budget of time.",
-    {name: SYSTEMS[name] for name in (*FAST, "trees", "forest", "denots")},
+    {name: SYSTEMS[name] for name in ALL},
 )
 
 __all__ = ["SYSTEMS", "Fitted", "Problem", "Shape", "State", "System", "Trained", "TrainedModel", "trained"]

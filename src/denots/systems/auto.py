@@ -20,11 +20,13 @@ from denots.systems.bagged import fit_bag, join_states, restore_bag, split_state
 from denots.systems.held_out import held_out_loss, trivial_outputs
 from denots.systems.linear import refuse_times
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.systems.trained import Trained
 from denots.tasks import Task
 from denots.training.model import Output
 from denots.training.progress import Progress
 
 FOLDS = 5
+MANY_SERIES, FIRST = 1000, 2  # from so many series on, all but the first two wait for trained systems
 LEAST_WEIGHT = 0.02  # a member that counts for less is left out
 RESAMPLES = 100  # for the spread of a score
 TRIVIAL, BLEND = "trivial answer", "blend"
@@ -66,13 +68,18 @@ class Blend(Fitted):
 
     def state(self) -> State:
         joined = join_states({name: member.state() for name, member in self.members.items()})
-        values = {"members": joined.values, "leaderboard": self.leaderboard}
-        return State(values, {**joined.arrays, "weights": self.weights, "base": self.base})
+        # By pairs, because the keys of JSON have no order and sums do.
+        weights = list(zip(self.members, self.weights.tolist(), strict=True))
+        values = {"members": joined.values, "weights": weights, "leaderboard": self.leaderboard}
+        return State(values, {**joined.arrays, "base": self.base})
 
 
 @dataclass(frozen=True)
 class Auto(System):
-    """Members are systems by name, in the order in which they are tried; `bagged` ones are fitted once a fold."""
+    """Members are systems by name, in the order in which they are tried.
+
+    Those that are trained by gradient come last for few series, where they seldom lead, and early for many.
+    """
 
     name: str
     description: str
@@ -110,7 +117,7 @@ class Auto(System):
         trivial = trivial_outputs(task, target)
         board = [_row(TRIVIAL, task, trivial, target, 0.0)]
         found: dict[str, Fitted] = {}
-        for name, system in self.members.items():
+        for name, system in self._ordered(len(target)):
             tried = self._try(name, system, problem, seed, folder, limit)
             if tried is None or tried.held_out is None:
                 board.append({"system": name, "note": "left out: it would not have fitted into the budget"})
@@ -137,19 +144,27 @@ class Auto(System):
 
     def restore(self, task: Task, shape: Shape, state: State) -> Blend:
         arrays = dict(state.arrays)
-        weights, base = arrays.pop("weights"), arrays.pop("base")
+        base = arrays.pop("base")
         parts = split_state(State(state.values["members"], arrays))
-        members = {name: self._restored(name, task, shape, part) for name, part in parts.items()}
-        if weights.shape != (len(members),) or base.shape != (task.outputs,):
+        weights = {str(name): float(weight) for name, weight in state.values["weights"]}
+        if set(weights) != set(parts) or base.shape != (task.outputs,):
             raise ValueError("a blend needs a weight for each member and a base for each output")
+        members = {name: self._restored(name, task, shape, parts[name]) for name in weights}
         return Blend(
             task=task,
             parameters=sum(member.parameters for member in members.values()),
             leaderboard=list(state.values["leaderboard"]),
             members=members,
-            weights=weights,
+            weights=np.array(list(weights.values())),
             base=base,
         )
+
+    def _ordered(self, series: int) -> list[tuple[str, System]]:
+        """Members in the order for so many series."""
+        late = FIRST if series >= MANY_SERIES else len(self.members)
+        trained = [item for item in self.members.items() if isinstance(item[1], Trained)]
+        others = [item for item in self.members.items() if not isinstance(item[1], Trained)]
+        return [*others[:late], *trained, *others[late:]]
 
     def _try(
         self, name: str, system: System, problem: Problem, seed: int, folder: Path | None, limit: float
