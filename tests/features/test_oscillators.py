@@ -56,6 +56,8 @@ def test_every_output_is_what_scipy_integrates(path: str) -> None:
             )
             end = y[-1] if o < bank.forward else y[0]
             assert found.last[row, o] == pytest.approx(end, abs=2e-3 * np.abs(y).max())
+            when = y.argmax() / 4000 if o < bank.forward else 1 - y.argmax() / 4000
+            assert found.when_highest[row, o] == pytest.approx(when, abs=0.01)
             inner = y[1000:3001]
             assert found.shares[row, 0, o] == pytest.approx((inner > 0).mean(), abs=5e-3)
             assert found.excess[row, 0, o] == pytest.approx(np.maximum(inner, 0).mean(), abs=5e-3 * np.abs(y).max())

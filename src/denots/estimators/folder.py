@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -61,7 +62,7 @@ def save_estimator(estimator: SeriesEstimator, folder: Path) -> None:
     state = estimator.fitted_.state()
     contents = {
         DESCRIPTION: (json.dumps(_description(estimator, state), indent=1) + "\n").encode(),
-        ARRAYS: save(state.arrays),
+        ARRAYS: save({name: np.ascontiguousarray(array) for name, array in state.arrays.items()}),
     }
     if estimator.fitted_.curve:
         contents[CURVE] = _curve(estimator.fitted_.curve)

@@ -69,4 +69,4 @@ def fit_ridge(features: FloatArray, target: FloatArray) -> Ridge:
         weight = (vectors @ (projected / (values + penalty)[:, None])).T
     weight = weight * inverse
     bias = middle - weight @ centre
-    return Ridge(weight.astype(np.float32), bias.astype(np.float32), left_out + middle)
+    return Ridge(np.ascontiguousarray(weight, dtype=np.float32), bias.astype(np.float32), left_out + middle)
