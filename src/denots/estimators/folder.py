@@ -62,7 +62,7 @@ def save_estimator(estimator: SeriesEstimator, folder: Path) -> None:
     state = estimator.fitted_.state()
     contents = {
         DESCRIPTION: (json.dumps(_description(estimator, state), indent=1) + "\n").encode(),
-        ARRAYS: save({name: np.ascontiguousarray(array) for name, array in state.arrays.items()}),
+        ARRAYS: save({name: np.asarray(array, order="C") for name, array in state.arrays.items()}),
     }
     if estimator.fitted_.curve:
         contents[CURVE] = _curve(estimator.fitted_.curve)
