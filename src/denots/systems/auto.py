@@ -19,7 +19,7 @@ from denots.shapes import FloatArray
 from denots.systems.bagged import fit_bag, join_states, restore_bag, split_state
 from denots.systems.held_out import held_out_loss, trivial_outputs
 from denots.systems.linear import refuse_times
-from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.systems.system import Configured, Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained
 from denots.tasks import Task
 from denots.training.model import Output
@@ -75,7 +75,7 @@ class Blend(Fitted):
 
 
 @dataclass(frozen=True)
-class Auto(System):
+class Auto(Configured):
     """Members are systems by name, in the order in which they are tried.
 
     Those that are trained by gradient come last for few series, where they seldom lead, and early for many.
@@ -87,14 +87,6 @@ class Auto(System):
     config: AutoConfig = field(default_factory=AutoConfig)
 
     holds_out = False
-
-    @property
-    def configs(self) -> tuple[Any, ...]:
-        return (self.config,)
-
-    def with_options(self, **options: Any) -> "Auto":
-        check_known(options, self.options, self.name)
-        return replace(self, config=replace(self.config, **options))
 
     def serves(self, task: type[Task]) -> bool:
         return not task.asks_times

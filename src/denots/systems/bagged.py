@@ -23,8 +23,11 @@ class Bag(Fitted):
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
         told = [member.outputs(series, at) for member in self.members]
-        mean = torch.stack([each.outputs.double() for each in told]).mean(dim=0)
-        return Output(mean, torch.stack([each.ok for each in told]).all(dim=0))
+        # One after the other: a reduction would choose its order by the number of series.
+        total = told[0].outputs.double()
+        for each in told[1:]:
+            total = total + each.outputs.double()
+        return Output(total / len(told), torch.stack([each.ok for each in told]).all(dim=0))
 
     def state(self) -> State:
         return join_states({str(k): member.state() for k, member in enumerate(self.members)})

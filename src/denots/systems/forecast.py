@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from denots.systems.departure import Departure, ForestOptions, Lesson, Ridge, le
 from denots.systems.forecast_features import Knowledge, Told
 from denots.systems.forecast_questions import draw_exercises, thin
 from denots.systems.simple import asked_forecast
-from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.systems.system import Configured, Fitted, Problem, Shape, State
 from denots.tasks import Forecast, Task
 from denots.tasks.simple_forecasts import (
     Questions,
@@ -111,20 +111,12 @@ class Departures(Fitted):
 
 
 @dataclass(frozen=True)
-class ForecastSystem(System):
+class ForecastSystem(Configured):
     """Learns how far the truth lies from the best simple forecast, channel by channel."""
 
     name: str
     description: str
     config: ForecastConfig = ForecastConfig()
-
-    @property
-    def configs(self) -> tuple[Any, ...]:
-        return (self.config,)
-
-    def with_options(self, **options: Any) -> "ForecastSystem":
-        check_known(options, self.options, self.name)
-        return replace(self, config=replace(self.config, **options))
 
     def serves(self, task: type[Task]) -> bool:
         return issubclass(task, Forecast)

@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +15,7 @@ from denots.features import Intervals
 from denots.heads.forest import Forest, grow_forest
 from denots.shapes import FloatArray
 from denots.systems.linear import judged, refuse_times
-from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.systems.system import Configured, Fitted, Problem, Shape, State
 from denots.tasks import Task
 from denots.training.model import Output
 from denots.training.progress import Progress
@@ -51,20 +50,12 @@ class GrownForest(Fitted):
 
 
 @dataclass(frozen=True)
-class ForestSystem(System):
+class ForestSystem(Configured):
     """Answers once a series, not at query times."""
 
     name: str
     description: str
     config: ForestConfig = ForestConfig()
-
-    @property
-    def configs(self) -> tuple[Any, ...]:
-        return (self.config,)
-
-    def with_options(self, **options: Any) -> "ForestSystem":
-        check_known(options, self.options, self.name)
-        return replace(self, config=replace(self.config, **options))
 
     def serves(self, task: type[Task]) -> bool:
         return not task.asks_times

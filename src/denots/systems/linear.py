@@ -17,7 +17,7 @@ from denots.heads.combine import calibrate
 from denots.heads.ridge import Ridge, fit_ridge
 from denots.shapes import FloatArray
 from denots.systems.held_out import held_out_loss
-from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.systems.system import Configured, Fitted, Problem, Shape, State
 from denots.tasks import Task
 from denots.training.model import Output
 from denots.training.progress import Progress
@@ -97,7 +97,7 @@ class LinearModel(Fitted):
 
 
 @dataclass(frozen=True)
-class Linear(System):
+class Linear(Configured):
     """Answers once a series, not at query times."""
 
     name: str
@@ -105,14 +105,6 @@ class Linear(System):
     config: Any
 
     holds_out = False
-
-    @property
-    def configs(self) -> tuple[Any, ...]:
-        return (self.config,)
-
-    def with_options(self, **options: Any) -> "Linear":
-        check_known(options, self.options, self.name)
-        return replace(self, config=replace(self.config, **options))
 
     def serves(self, task: type[Task]) -> bool:
         return not task.asks_times

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ from torch import Tensor
 from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
-from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.systems.system import Configured, Fitted, Problem, Shape, State
 from denots.tasks import Forecast, Part, Task
 from denots.tasks.simple_forecasts import Smoothing
 from denots.training.model import Output
@@ -47,20 +47,12 @@ class SimpleAnswers(Fitted):
 
 
 @dataclass(frozen=True)
-class Simple(System):
+class Simple(Configured):
     """One of the simple forecasts."""
 
     name: str
     description: str
     config: SimpleConfig = SimpleConfig()
-
-    @property
-    def configs(self) -> tuple[Any, ...]:
-        return (self.config,)
-
-    def with_options(self, **options: Any) -> "Simple":
-        check_known(options, self.options, self.name)
-        return replace(self, config=replace(self.config, **options))
 
     def serves(self, task: type[Task]) -> bool:
         return issubclass(task, Forecast)

@@ -2,9 +2,9 @@
 
 import abc
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -139,6 +139,21 @@ class System(abc.ABC):
     @abc.abstractmethod
     def restore(self, task: Task, shape: Shape, state: State) -> Fitted:
         """The fitted system whose state this is; anything odd in it raises ValueError or KeyError."""
+
+
+class Configured(System):
+    """A system whose options are one frozen dataclass."""
+
+    config: Any
+
+    @property
+    def configs(self) -> tuple[Any, ...]:
+        return (self.config,)
+
+    def with_options(self, **options: Any) -> Self:
+        check_known(options, self.options, self.name)
+        found: Self = replace(cast(Any, self), config=replace(self.config, **options))
+        return found
 
 
 def check_known(options: Iterable[str], known: Iterable[str], system: str) -> None:

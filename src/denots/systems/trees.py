@@ -16,7 +16,7 @@ from denots.data.summary import summarise
 from denots.errors import InvalidOption
 from denots.paths import Linear
 from denots.shapes import FloatArray
-from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.systems.system import Configured, Fitted, Problem, Shape, State
 from denots.tasks import Task
 from denots.training.model import Output
 from denots.training.progress import Progress
@@ -66,7 +66,7 @@ class GrownTrees(Fitted):
 
 
 @dataclass(frozen=True)
-class Trees(System):
+class Trees(Configured):
     """Trees grown on one row of numbers a series.
 
     A forecast has one row per question: the summary of what is visible, the time asked for, and
@@ -76,14 +76,6 @@ class Trees(System):
     name: str
     description: str
     config: TreesConfig = TreesConfig()
-
-    @property
-    def configs(self) -> tuple[Any, ...]:
-        return (self.config,)
-
-    def with_options(self, **options: Any) -> "Trees":
-        check_known(options, self.options, self.name)
-        return replace(self, config=replace(self.config, **options))
 
     def check(self, task: Task, shape: Shape) -> None:
         """Trees grow on any table; their options are checked when they are set."""
