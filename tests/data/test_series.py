@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denots.data import Series, SeriesSet
+from denots.data.split import deal_folds
 from denots.data.transforms import thinned_copies
 from denots.errors import InvalidOption, InvalidSeries, InvalidTarget
 
@@ -315,3 +316,12 @@ def test_thinned_copies_keep_rows_of_their_series_and_about_the_share_asked_for(
             zip(whole.times, whole.values[:, 0], strict=True)
         )
         assert len(thin.times) == pytest.approx(0.7 * len(whole.times), rel=0.15) or len(whole.times) < 3
+
+
+@pytest.mark.parametrize("labels", [None, np.repeat(np.arange(12), 2)])
+def test_folds_hold_each_row_once_and_deal_classes_out(labels: np.ndarray | None) -> None:
+    folds = deal_folds(24, 5, seed=3, labels=labels)
+    assert sorted(np.concatenate(folds)) == list(range(24))
+    assert {len(fold) for fold in folds} == {4, 5}
+    if labels is not None:
+        assert all(len(set(labels[fold])) == len(fold) for fold in folds)

@@ -38,7 +38,7 @@ def signals_of(series: SeriesSet, path: str) -> tuple[Signals, object]:
 def test_every_output_is_what_scipy_integrates(path: str) -> None:
     series = gappy(2)
     signals, curve = signals_of(series, path)
-    bank = draw_bank(np.random.default_rng(1), 40, 3, span=4.0)
+    bank = draw_bank(np.random.default_rng(1), 40, 3, span=4.0, steps=40)
     level = np.zeros((1, 40), np.float32)
     window = np.array([[0.25], [0.75]], np.float32)
     found = kernels.pool_oscillators(

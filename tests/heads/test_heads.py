@@ -23,7 +23,8 @@ def table(n: int, size: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(("n", "size"), [(25, 60), (60, 12)])
 def test_a_ridge_is_the_one_with_the_least_error_when_each_row_is_left_out_by_hand(n: int, size: int) -> None:
     features, target = table(n, size)
-    scaled = StandardScaler().fit_transform(features)
+    spread = features.std(axis=0)
+    scaled = StandardScaler().fit_transform(features) * np.minimum(1, spread / np.median(spread))
     errors, told = [], []
     for penalty in PENALTIES * size:
         left_out = []
@@ -47,6 +48,16 @@ def test_a_ridge_ignores_what_never_varies_and_tells_each_row_alone() -> None:
     assert (found.weight[:, -1] == 0).all()
     whole = found.predict(padded)
     assert np.array_equal(found.predict(padded[[13]]), whole[[13]])
+
+
+def test_what_hardly_varied_in_training_cannot_rule_the_answer_later() -> None:
+    features, target = table(40, 20)
+    features[:, 7] = 1e-4 * target[:, 0]  # it tells the target, and varies by next to nothing
+    found = fit_ridge(features, target)
+    later = features.copy()
+    later[:, 7] += np.median(features.std(axis=0))
+    moved = found.predict(later) - found.predict(features)
+    assert np.abs(moved).max() < target.std()
 
 
 @pytest.mark.parametrize("classes", [0, 3])

@@ -103,3 +103,13 @@ def test_trained_systems_come_early_for_many_series_and_the_budget_grows_with_th
     config = AutoConfig()
     assert config.seconds(10) < config.seconds(1000) < config.seconds(10**7) == 300
     assert AutoConfig(budget=7.0).seconds(10**7) == 7
+
+
+def test_classes_of_two_series_are_learnt_too() -> None:
+    persons = np.repeat(np.arange(20), 2)
+    times = [np.linspace(0, 1, 15)] * 40
+    series = SeriesSet.from_arrays(times, [person + np.sin(9 * times[0]) for person in persons], target=persons)
+    few = Auto("few", "", {name: SYSTEMS[name] for name in ("oscillators", "forest")})
+    rows = {row["system"]: row for row in SeriesClassifier(few, random_state=0).fit(series).leaderboard_}
+    assert rows["forest"]["series"] == rows["oscillators"]["series"] == 40
+    assert rows["blend"]["score"] > 0.5

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from denots.data import SeriesSet
-from denots.errors import InvalidOption
+from denots.errors import InvalidOption, OutOfTime
 from denots.training.config import PUBLISHED, TrainConfig
 from denots.training.examples import Examples
 from denots.training.fit import CHECKPOINT, CURVE, History, completed_epochs, fit
@@ -60,6 +60,22 @@ def test_training_lowers_the_loss_and_keeps_the_best_epoch() -> None:
     assert history.rows[-1]["loss"] < 0.7 * history.rows[0]["loss"]
     outputs = run_model(model, data.inputs).outputs
     assert float(model.task.metric(outputs, data.target)) == pytest.approx(history.best["val_metric"], abs=1e-5)
+
+
+def test_at_any_time_the_best_weights_so_far_are_the_answer_when_no_further_cycle_fits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = replace(SHORT, schedule="cycles", max_epochs=14)  # cycles of 2, 4 and 8 epochs
+    for pace, epochs in ((1e9, 2), (1e3, 6)):
+        monkeypatch.setattr(History, "seconds", property(lambda history, pace=pace: pace * len(history.rows)))
+        model, data = examples(waves())
+        history = fit(model, data, data, config, deadline=time.time() + 7e3, anytime=True)
+        assert len(history.rows) == epochs
+        outputs = run_model(model, data.inputs).outputs
+        assert float(model.task.loss(outputs, data.target)) == pytest.approx(history.best["val_loss"], abs=1e-5)
+    model, data = examples(waves())
+    with pytest.raises(OutOfTime):
+        fit(model, data, data, config, deadline=0.0, anytime=True)
 
 
 def test_without_validation_the_last_weights_are_kept() -> None:

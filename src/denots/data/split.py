@@ -46,6 +46,15 @@ def split_rows(
     return parts
 
 
+def deal_folds(n: int, count: int, *, seed: int, labels: npt.NDArray[Any] | None = None) -> list[IntArray]:
+    """Row numbers of `count` parts of about equal size, ascending; rows of a class are dealt out one by one."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(n)
+    if labels is not None:
+        order = order[np.argsort(labels[order], kind="stable")]
+    return [np.sort(order[k::count]) for k in range(count)]
+
+
 def _deal(n: int, fractions: Sequence[float], rng: np.random.Generator) -> IntArray:
     """The part that each of n items falls into; part sizes are the rounded cumulative shares."""
     limits = np.round(np.cumsum(fractions) * n).astype(np.int64)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from denots.data.series import SeriesSet
+from denots.data.split import deal_folds
 from denots.data.transforms import positions
 from denots.errors import InvalidOption
 from denots.estimators import estimator_for
@@ -122,9 +123,4 @@ def _folds(n: int, strata: Any, folds: int, seed: int) -> list[IntArray]:
     if folds < 2 or folds > smallest:
         what = f"{n} series" if strata is None else f"a class with {smallest} series"
         raise InvalidOption(f"{folds} folds of {what}; give between 2 and {smallest} folds, or more series.")
-    rng = np.random.default_rng(seed)
-    labels = np.zeros(n) if strata is None else strata
-    order = np.lexsort((rng.random(n), labels))
-    fold = np.empty(n, dtype=np.int64)
-    fold[order] = np.arange(n) % folds
-    return [np.flatnonzero(fold == k) for k in range(folds)]
+    return deal_folds(n, folds, seed=seed, labels=strata)

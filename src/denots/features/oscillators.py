@@ -14,11 +14,13 @@ from denots.errors import InvalidOption
 from denots.features.drive import Drive, Signals
 from denots.shapes import FloatArray
 
-DECADES = (0.0, 2.3)  # of decay rates, in units of one per span
+SLOWEST = 2.5  # decay of an oscillator in one span
+FASTEST = 3.0  # decay in one step
 TURNS = 1.5 * np.pi  # of the highest frequency, in units of the decay rate
 MOST_CHANNELS = 9  # that one oscillator reads
 PIECES = 64  # looks at an oscillator along a series, at least
-SAMPLE = 48  # training series from which thresholds are taken
+SAMPLE = 32  # training series from which thresholds are taken
+PLACES = (0.15, 0.4, 0.6, 0.85)  # in the range of an oscillator, to look for thresholds between
 MOST_THRESHOLDS = 8
 WHOLE = (0.0, 1.0)
 PARTS = (WHOLE, (0.0, 0.5), (0.5, 1.0), (0.25, 0.75), WHOLE, (0.0, 0.25), (0.75, 1.0), WHOLE)
@@ -84,7 +86,8 @@ class Oscillators(TransformerMixin, BaseEstimator):
         self.drive_ = Drive.fit(X, timed=self.timed)
         sample = X.select(np.sort(rng.permutation(len(X))[:SAMPLE]))
         signals = self.drive_.signals(sample, self.path)
-        bank = draw_bank(rng, self.oscillators, signals.values.shape[1], self.drive_.span)
+        steps = float(np.median(X.lengths))
+        bank = draw_bank(rng, self.oscillators, signals.values.shape[1], self.drive_.span, steps)
         self.bank_ = set_thresholds(
             bank, signals, PARTS[: self.thresholds] if self.timed else (WHOLE,) * self.thresholds, rng
         )
@@ -117,10 +120,10 @@ class Oscillators(TransformerMixin, BaseEstimator):
         return self
 
 
-def draw_bank(rng: np.random.Generator, oscillators: int, channels: int, span: float) -> Bank:
-    """Oscillators without thresholds, for series that are typically `span` long."""
+def draw_bank(rng: np.random.Generator, oscillators: int, channels: int, span: float, steps: float) -> Bank:
+    """Oscillators without thresholds, for series that typically have so many steps in a span of so much time."""
     n = oscillators
-    rate = 10 ** rng.uniform(*DECADES, n)
+    rate = SLOWEST * max(2.0, FASTEST / SLOWEST * steps) ** rng.uniform(0, 1, n)
     frequency, phase = rng.uniform(0, TURNS, n) * rate, rng.uniform(0, 2 * np.pi, n)
     most = min(MOST_CHANNELS, channels)
     used = np.minimum(2 ** rng.uniform(0, np.log2(most + 1), n), most).astype(np.int32)
@@ -156,31 +159,35 @@ def set_thresholds(
     bank: Bank, signals: Signals, windows: Sequence[tuple[float, float]], rng: np.random.Generator
 ) -> Bank:
     """Thresholds that are random quantiles, in time, of each oscillator on a random series; one for each window."""
-    count = len(windows)
-    n, grid = len(bank.rate), np.linspace(0, 1, MOST_THRESHOLDS + 2)
+    count, n = len(windows), len(bank.rate)
     ranges = pool(signals, bank)
+    places = [ranges.lowest + (ranges.highest - ranges.lowest) * share for share in PLACES]
+    levels = np.quantile(np.concatenate(places), (np.arange(MOST_THRESHOLDS) + 0.5) / MOST_THRESHOLDS, axis=0)
+    whole = np.array([[0.0], [1.0]], np.float32).repeat(MOST_THRESHOLDS, axis=1)
+    shares = pool(signals, bank._replace(threshold=_single(levels), window=whole)).shares
     series, column = rng.integers(0, len(signals.begins), (count, n)), np.arange(n)
     quantile = rng.uniform(0, 1, (count, n))
     low, high = ranges.lowest[series, column], ranges.highest[series, column]
-    whole = np.array([[0.0], [1.0]], np.float32).repeat(MOST_THRESHOLDS, axis=1)
-    found = np.empty((count, n), np.float32)
-    for t in range(count):
-        steps = (low[t] + grid[1:-1, None] * (high[t] - low[t])).astype(np.float32)
-        shares = pool(signals, bank._replace(threshold=steps, window=whole)).shares
-        below = 1 - shares[series[t], :, column].T
-        rising = np.maximum.accumulate(np.concatenate([np.zeros((1, n)), below, np.ones((1, n))]), axis=0)
-        place = _invert(rising, grid, quantile[t])
-        found[t] = low[t] + place * (high[t] - low[t])
-    return bank._replace(threshold=found, window=np.ascontiguousarray(np.array(windows, np.float32).T))
+    found = [
+        _invert(1 - shares[series[t], :, column].T, np.clip(levels, low[t], high[t]), low[t], high[t], quantile[t])
+        for t in range(count)
+    ]
+    return bank._replace(
+        threshold=_single(np.stack(found)), window=np.ascontiguousarray(np.array(windows, np.float32).T)
+    )
 
 
-def _invert(rising: FloatArray, grid: FloatArray, level: FloatArray) -> FloatArray:
-    """Where each column of `rising` over `grid`, from 0 to 1, reaches its level, by straight lines."""
-    column = np.arange(rising.shape[1])
-    after = np.clip((rising < level).sum(axis=0), 1, len(grid) - 1)
-    below, above = rising[after - 1, column], rising[after, column]
-    part = np.where(above > below, (level - below) / np.where(above > below, above - below, 1.0), 0.0)
-    return grid[after - 1] + np.clip(part, 0, 1) * (grid[after] - grid[after - 1])
+def _invert(
+    below: FloatArray, levels: FloatArray, low: FloatArray, high: FloatArray, quantile: FloatArray
+) -> FloatArray:
+    """The level below which each column is for a share `quantile` of the time, by straight lines between those known."""
+    column = np.arange(len(quantile))
+    shares = np.concatenate([np.zeros((1, len(column))), below, np.ones((1, len(column)))])
+    shares, levels = np.maximum.accumulate(shares, axis=0), np.concatenate([low[None], levels, high[None]])
+    after = np.clip((shares < quantile).sum(axis=0), 1, len(shares) - 1)
+    less, more = shares[after - 1, column], shares[after, column]
+    part = np.where(more > less, (quantile - less) / np.where(more > less, more - less, 1.0), 0.0)
+    return levels[after - 1, column] + np.clip(part, 0, 1) * (levels[after, column] - levels[after - 1, column])
 
 
 def _single(numbers: np.ndarray) -> FloatArray:

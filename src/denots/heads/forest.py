@@ -1,5 +1,6 @@
 """Extremely randomised trees, grown by scikit-learn and kept as plain arrays."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +52,9 @@ def grow_forest(features: FloatArray, target: np.ndarray, *, classes: int, trees
         "random_state": seed,
     }
     if classes:
-        grown = ExtraTreesClassifier(criterion="entropy", **options).fit(table, target)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%", UserWarning)
+            grown = ExtraTreesClassifier(criterion="entropy", **options).fit(table, target)
         known, width = grown.classes_.astype(np.int64), classes
     else:
         grown = ExtraTreesRegressor(min_samples_leaf=2, **options).fit(

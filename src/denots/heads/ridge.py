@@ -33,14 +33,17 @@ class Ridge:
 def fit_ridge(features: FloatArray, target: FloatArray) -> Ridge:
     """The map from features [n, F] to targets [n, outputs] with the least squared leave-one-out error.
 
-    Features are standardised first; one that never varies is ignored. With residual r_i and leverage h_i of
-    a row, the error that it has when left out is r_i / (1 - h_i). One eigendecomposition, of the smaller of
-    both Gram matrices, gives that for every penalty.
+    Features are centred and divided by how much they vary, or by how much the median one does where that is
+    more: what hardly varied in training may do so later. One that never varies is ignored.
+
+    With residual r_i and leverage h_i of a row, the error that it has when left out is r_i / (1 - h_i). One
+    eigendecomposition, of the smaller of both Gram matrices, gives that for every penalty.
     """
     n, size = features.shape
     centre, spread = features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64)
     varies = spread > 1e-6 * np.maximum(1.0, np.abs(centre))
-    inverse = np.where(varies, 1 / np.where(varies, spread, 1.0), 0.0)
+    usual = np.median(spread[varies]) if varies.any() else 1.0
+    inverse = np.where(varies, 1 / np.maximum(spread, usual), 0.0)
     scaled = ((features - centre) * inverse).astype(np.float32)
     middle = target.mean(axis=0)
     centred = target - middle

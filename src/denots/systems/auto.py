@@ -165,6 +165,8 @@ class Auto(Configured):
         if time.time() >= limit:
             return None
         place = None if folder is None else folder / name
+        if isinstance(system, Trained):
+            system = replace(system, anytime=True)
         try:
             if system.holds_out:
                 return fit_bag(system, problem, FOLDS, seed=seed, folder=place, deadline=limit)

@@ -6,17 +6,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from denots.data.split import split_rows
+from denots.data.split import deal_folds
 from denots.shapes import IntArray
 from denots.tasks import Part, Task
 
 
 def folds(task: Task, part: Part, count: int, seed: int) -> list[tuple[IntArray, IntArray]]:
     """Rows to learn from and rows to hold out, each row held out once; class shares are kept."""
-    strata = task.strata(part)
     count = max(2, min(count, len(part) // 2))
-    held = split_rows(len(part), [1 / count] * count, seed=seed, labels=strata)
-    return [(np.setdiff1d(np.arange(len(part)), rows), np.sort(rows)) for rows in held]
+    held = deal_folds(len(part), count, seed=seed, labels=task.strata(part))
+    return [(np.setdiff1d(np.arange(len(part)), rows), rows) for rows in held]
 
 
 def held_out_loss(task: Task, target: Tensor) -> Callable[[Tensor], Tensor]:

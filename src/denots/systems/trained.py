@@ -4,12 +4,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from denots.backbones import Backbone
 from denots.data.series import SeriesSet
-from denots.data.split import split_rows
+from denots.data.split import deal_folds
 from denots.data.transforms import thinned_copies
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known, plain_arrays
 from denots.tasks import Part, Task
@@ -18,7 +19,8 @@ from denots.training.examples import Examples
 from denots.training.model import Model, Output, build_model, run_model
 from denots.training.progress import Progress
 
-HELD_BACK, THINNED = 0.2, 0.3
+HELD_BACK = 5  # of so many series one chooses the epoch
+THINNED = 0.3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,6 +45,8 @@ class Trained(System):
     """A backbone and how it is trained; the options of both have one name space.
 
     Without a validation part, a fifth of the series tells how many epochs to train; then all are learnt from, for as long.
+
+    anytime: whether a deadline ends the training, after a cycle of it, rather than the attempt.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Trained(System):
     description: str
     config: Any
     train: TrainConfig = field(default_factory=TrainConfig)
+    anytime: bool = False
 
     @property
     def configs(self) -> tuple[Any, ...]:
@@ -82,7 +87,7 @@ class Trained(System):
     ) -> TrainedModel:
         from denots.training.fit import History
 
-        watch = {"progress": progress, "deadline": deadline}
+        watch = {"progress": progress, "deadline": deadline, "anytime": self.anytime}
         if problem.val is not None or self.train.schedule != "cycles":
             return self._fit(problem, seed, folder, **watch)
         train, held = _hold_back(problem, seed)
@@ -152,8 +157,8 @@ class Trained(System):
 def _hold_back(problem: Problem, seed: int) -> tuple[Part, Part]:
     """A random fifth of the training part, and the rest before it."""
     part = problem.train
-    train, held = split_rows(len(part), (1 - HELD_BACK, HELD_BACK), seed=seed, labels=problem.task.strata(part))
-    return part.select(train), part.select(held)
+    held = deal_folds(len(part), HELD_BACK, seed=seed, labels=problem.task.strata(part))[0]
+    return part.select(np.setdiff1d(np.arange(len(part)), held)), part.select(held)
 
 
 def _differing(config: Any, settled: Any) -> dict[str, Any]:

@@ -57,6 +57,12 @@ class History:
             return False
         return self._cycle_in_vain(config) or self._waited_too_long(config)
 
+    def next_cycle(self, config: TrainConfig) -> float | None:
+        """Seconds that the next cycle should take, where one has just ended."""
+        lengths = cycles(config.schedule, config.max_epochs)
+        coming = dict(zip(accumulate(lengths), lengths[1:], strict=False)).get(len(self.rows))
+        return None if coming is None else coming * self.seconds / len(self.rows)
+
     def _cycle_in_vain(self, config: TrainConfig) -> bool:
         """Whether a cycle has just ended of which no epoch is the best so far."""
         ends = [0, *accumulate(cycles(config.schedule, config.max_epochs))]
@@ -87,6 +93,7 @@ def fit(
     folder: Path | None = None,
     progress: Progress | bool = False,
     deadline: float | None = None,
+    anytime: bool = False,
 ) -> History:
     """Train in place and end with the weights of the best epoch, or of the last one without `val`.
 
@@ -96,6 +103,8 @@ def fit(
         progress: who is told about each batch and epoch; True is a bar or lines on stderr.
         deadline: a time (as of `time.time()`) after which the next finished epoch is the last
             one for now: OutOfTime is raised.
+        anytime: begin no cycle of the schedule that would not end before the deadline; the weights
+            that are best until then are the answer.
     """
     run = _Run(model, train, val, config)
     if folder is not None and (folder / CHECKPOINT).exists():
@@ -112,6 +121,9 @@ def fit(
                 if deadline is not None and time.time() > deadline:
                     epochs = len(run.history.rows)
                     raise OutOfTime(f"time ran out after {epochs} epochs; start again to go on from there.")
+                coming = run.history.next_cycle(config) if anytime else None
+                if coming is not None and deadline is not None and time.time() + coming > deadline:
+                    break
     finally:
         watcher.stop()
     model.load_state_dict(run.best_weights)
