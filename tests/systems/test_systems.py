@@ -21,7 +21,7 @@ FAST = {
     "state_size": 16,
     "oscillators": 64,
     "trees": 4,
-    "budget": 5.0,
+    "budget": 12.0,
     "questions": 2000,
 }
 ONCE = ("forest", "summary", "oscillators", "timed-oscillators", "fast", "auto")  # they answer once a series

@@ -12,7 +12,7 @@ from denots.data.series import SeriesSet
 from denots.features.drive import Drive
 from denots.shapes import FloatArray
 
-FEWEST, MOST = 16, 256  # looks at a series
+FEWEST, MOST = 16, 1024  # looks at a series
 HALVINGS = 5
 POINTS = 4  # for each quantile
 
@@ -29,7 +29,7 @@ class Intervals(TransformerMixin, BaseEstimator):
 
     def fit(self, X: SeriesSet, y: Any = None) -> Self:
         self.drive_ = Drive.fit(X)
-        self.looks_ = int(np.clip(2 * np.quantile(X.lengths, 0.9), FEWEST, MOST))
+        self.looks_ = int(np.clip(np.quantile(X.lengths, 0.9), FEWEST, MOST))
         return self
 
     def transform(self, X: SeriesSet) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from denots.shapes import FloatArray, IntArray
 
-MOST_SPLITS = 100  # features that are looked at for each split, a tenth of them where they are fewer
+MOST_SPLITS = 300  # features that are looked at for each split, a tenth of them where they are fewer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
