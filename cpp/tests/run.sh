@@ -115,8 +115,9 @@ unset DENOTS_TARGET
 
 sanitize() {
   all_tests address "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all" "${SEEDS:-60}"
-  build thread "-O1 -fsanitize=thread" thread_pool_test fuzz_driver
+  build thread "-O1 -fsanitize=thread" thread_pool_test oscillators_test fuzz_driver
   run "thread: thread_pool_test" "$OUT/thread/thread_pool_test"
+  run "thread: oscillators_test" "$OUT/thread/oscillators_test"
   run "thread: fuzz_driver, 3 threads" "$OUT/thread/fuzz_driver" "${THREAD_SEEDS:-15}" 3
   if command -v valgrind >/dev/null; then
     build valgrind "-O2" fuzz_driver tape_test
