@@ -24,6 +24,8 @@ from denots.training.progress import Progress
 if TYPE_CHECKING:
     from lightgbm import Booster
 
+MANY_ROWS = 2000  # with fewer, threads wait for each other longer than they work
+
 
 @dataclass(frozen=True)
 class TreesConfig:
@@ -147,7 +149,7 @@ class Trees(Configured):
             "seed": seed,
             "deterministic": True,
             "force_row_wise": True,
-            "num_threads": torch.get_num_threads(),
+            "num_threads": torch.get_num_threads() if len(features) >= MANY_ROWS else 1,
             "verbosity": -1,
         }
         train = lightgbm.Dataset(features, target)
