@@ -5,6 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.interpolate import interp1d
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from denots.competition.contest import Grid
 from denots.competition.judge import judge
@@ -43,6 +46,25 @@ def test_a_channel_that_was_never_seen_has_the_mean_of_the_others() -> None:
     table = on_grid(series, Grid(2, None), channel_means(series))
     assert table.shape == (2, 2, 10)
     assert (table[0, 1] == 6).all()
+
+
+def test_logistic_regression_is_what_scikit_learn_makes_of_the_statistics() -> None:
+    series = irregular(40)
+    tell = PEERS["logistic"].fit(series, "classification", "AUROC", Grid(10, None), 0)
+    rows = []
+    for one in series:
+        seen = [column[~np.isnan(column)] for column in one.values.T]
+        rows.append([len(one.times), np.ptp(one.times)])
+        rows[-1] += [f(x) for x in seen for f in (np.mean, np.min, np.max, lambda x: x[-1], len)]
+    judge = make_pipeline(
+        StandardScaler(),
+        LogisticRegressionCV(
+            Cs=8, l1_ratios=(0.0,), cv=5, scoring="neg_log_loss", max_iter=2000, use_legacy_attributes=False
+        ),
+    ).fit(np.array(rows), series.target)
+    np.testing.assert_allclose(tell(series).shares, judge.predict_proba(np.array(rows)), atol=1e-4)
+    with pytest.raises(InvalidOption, match="cannot learn numbers"):
+        PEERS["logistic"].fit(series, "regression", "R2", Grid(10, None), 0)
 
 
 def test_a_peer_that_is_not_installed_says_what_to_install() -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from scipy.stats import friedmanchisquare
 
 from denots.competition.critical_difference import cliques, critical_difference, diagram, friedman_p
 from denots.competition.match import Match, MatchRecord
-from denots.competition.standings import Standings, Tally, all_standings
+from denots.competition.page import score_rows
+from denots.competition.standings import Standings, Tally, all_standings, title_of
 
 
 def record(
@@ -86,6 +88,19 @@ def test_gaps_stand_apart_and_other_metrics_have_no_mean() -> None:
     assert [each.gap for each in found] == [0.0, 0.5, None]
     assert found[2].means == {}
     assert found[2].ranks == {"a": 1.0}
+
+
+def test_beside_auroc_stand_average_precision_and_log_loss_of_those_who_have_them() -> None:
+    told = {"AUROC": 0.8, "average precision": 0.5, "log loss": 0.3}
+    full = replace(record("q", "a", 0.8, gap=None, metric="AUROC"), metrics=told)
+    rows = dict(score_rows(Standings((full, record("q", "b", 0.7, gap=None, metric="AUROC")))))
+    assert rows["q (average precision)"] == ["0.500", ""]
+    assert rows["q (log loss)"] == ["0.300", ""]
+    few = replace(full, match=replace(full.match, learn=400))
+    assert [title_of(each) for each in all_standings([full, few])] == [
+        "Sets with gaps of their own, 400 series to learn from",
+        "Sets with gaps of their own",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from denots.competition.contest import open_contest
 from denots.competition.match import Match, MatchStore
 from denots.competition.page import write_page
 from denots.competition.tournament import Tournament, hold, recorded
@@ -55,6 +56,20 @@ def test_matches_are_recorded_and_not_played_again(waves: str, tmp_path: Path) -
     assert sure.origin.code
     assert set(sure.metrics) == {"accuracy", "log loss"}
     assert len(recorded(list(found.values()), Tournament((waves,), ("trees",), (0.5,)))) == 1
+
+
+def test_few_series_to_learn_from_are_another_match_with_a_choice_for_each_draw(waves: str, tmp_path: Path) -> None:
+    store = MatchStore(tmp_path / "matches.jsonl")
+    tournament = Tournament((waves,), ("logistic",), (0.0,), draws=2, learn=16)
+    assert hold(tournament, store) == []
+    assert [match.learn for match in store.records()] == [16, 16]
+    contest = open_contest(waves)
+    chosen = [set(contest.some_of(contest.train, 16, draw).ids) for draw in (0, 1, 0)]
+    assert chosen[0] == chosen[2] != chosen[1]
+    assert hold(Tournament((waves,), ("logistic",), (0.0,)), store) == []
+    assert Match(waves, "logistic", 0.0) in store.records()
+    with pytest.raises(InvalidOption, match="has 32 series to learn from, not 33"):
+        hold(Tournament((waves,), ("logistic",), (0.0,), learn=33), store)
 
 
 def test_time_that_is_up_leaves_the_rest_for_later(waves: str, tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ def compete(
     ),
     draws: Annotated[int, typer.Option(min=1, help="Of the gaps, each with another seed.")] = 5,
     resamples: Annotated[int, typer.Option(min=0, help="Further splits, beside the official one.")] = 0,
+    learn: Annotated[
+        int | None,
+        typer.Option(min=2, help="Learn from so many series, drawn at random. Default: all.", show_default=False),
+    ] = None,
     budget: Annotated[float | None, typer.Option(help="Stop after so many minutes; the next call goes on.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Play again what other code has recorded.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Play nothing, only show what is recorded.")] = False,
@@ -50,6 +54,7 @@ def compete(
       denots compete --list
       denots compete --sets uea --systems trees,minirocket --gaps 0.5 --draws 5
       denots compete --sets pendulum,sepsis --systems denots,trees --draws 3
+      denots compete --sets physionet-2012 --systems auto,logistic --learn 400
       denots compete --budget 60
       denots compete --show --page docs/competition.md
     """
@@ -74,7 +79,7 @@ def compete(
         if absent:
             complain("note", f"not imported, so not played: {', '.join(absent)}.", "bold yellow")
         wanted = names(systems, "--systems") or (*SYSTEMS.complete(), *PEERS)
-        tournament = Tournament(tuple(chosen), tuple(dict.fromkeys(wanted)), _shares(gaps), draws, resamples)
+        tournament = Tournament(tuple(chosen), tuple(dict.fromkeys(wanted)), _shares(gaps), draws, resamples, learn)
         deadline = None if budget is None else time.monotonic() + 60 * budget
         left = hold(tournament, store, deadline=deadline, again=again, tell=_tell)
         if left:

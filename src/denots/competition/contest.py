@@ -68,6 +68,13 @@ class Contest:
         learn, judge = exchanged(len(self.train), len(complete), labels, resample)
         return gappy.select(learn), gappy.select(judge), Grid.of(complete.select(learn), complete.select(judge))
 
+    def some_of(self, train: SeriesSet, count: int, draw: int) -> SeriesSet:
+        """So many series of a training part, at random."""
+        if count > len(train):
+            raise InvalidOption(f"{self.name} has {len(train)} series to learn from, not {count}.")
+        chosen = stream(draw, self.name, "learn").permutation(len(train))[:count]
+        return train.select(np.sort(chosen))
+
 
 def exchanged(train: int, n: int, labels: npt.NDArray[Any] | None, seed: int) -> tuple[IntArray, IntArray]:
     """`train` of n rows to learn from and the others, at random; with labels, as many of each as now stand first."""

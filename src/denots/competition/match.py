@@ -24,6 +24,7 @@ class Match:
     gap: share of the time steps that are dropped; None where a set has gaps of its own.
     draw: of the gaps, and the seed of the contender.
     resample: 0 is the official split.
+    learn: from so many series of the training part, another choice for each draw; None is all of them.
     """
 
     dataset: str
@@ -31,6 +32,7 @@ class Match:
     gap: float | None
     draw: int = 0
     resample: int = 0
+    learn: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class MatchRecord:
 def play(match: Match, contest: Contest, contender: Contender) -> MatchRecord:
     """Fit and judge; what a contender cannot do is recorded with its reason."""
     train, test, grid = contest.arranged(match.gap, match.draw, match.resample)
+    if match.learn is not None:
+        train = contest.some_of(train, match.learn, match.draw)
     seconds = {"fit": 0.0, "predict": 0.0}
     metrics: dict[str, float | None] = {}
     error = None

@@ -18,6 +18,8 @@ stamps. A cell is the mean over the draws of the gaps with its standard error. S
 their mean rank; all learn from the same series.
 """
 
+FURTHER = ("average precision", "log loss")  # metrics beside AUROC
+
 
 def write_page(records: Sequence[MatchRecord], file: Path) -> list[Path]:
     """The page, and beside it in `figures` a diagram for each of its sections; returns what was written."""
@@ -26,7 +28,8 @@ def write_page(records: Sequence[MatchRecord], file: Path) -> list[Path]:
         parts += section(standings)
         if len(standings.complete) > 1 and len(standings.sets) > 1:
             share = "own" if standings.gap is None else f"{100 * standings.gap:.0f}"
-            figure = file.parent / "figures" / f"competition-gap-{share}.svg"
+            few = "" if standings.learn is None else f"-{standings.learn}"
+            figure = file.parent / "figures" / f"competition-gap-{share}{few}.svg"
             figure.parent.mkdir(parents=True, exist_ok=True)
             write_file_whole(figure, diagram(standings.ranks, len(standings.sets)).encode())
             written.append(figure)
@@ -52,12 +55,14 @@ def section(standings: Standings) -> list[str]:
 
 
 def score_rows(standings: Standings) -> list[tuple[str, list[str]]]:
-    """The rows of the table of scores: one a set, then mean, mean rank and seconds."""
+    """The rows of the table of scores: one a set and metric, then mean, mean rank and seconds."""
     systems = standings.systems
-    rows = [
-        (_label(standings, dataset), [_shown(standings.cell(dataset, system)) for system in systems])
-        for dataset in standings.sets
-    ]
+    rows = []
+    for dataset in standings.sets:
+        rows.append((_label(standings, dataset), [_shown(standings.cell(dataset, system)) for system in systems]))
+        for metric in FURTHER if standings.metrics[dataset] == "AUROC" else ():
+            cells = [_shown(standings.cell(dataset, system, metric)) for system in systems]
+            rows.append((f"{dataset.removeprefix(PREFIX)} ({metric})", cells))
     if standings.means:
         rows.append(("mean", [_number(standings.means.get(system), 4) for system in systems]))
     rows.append(("mean rank", [_number(standings.ranks.get(system), 2) for system in systems]))

@@ -14,6 +14,7 @@ from denots.competition.contender import Contender, House, Teller
 from denots.competition.contest import Grid, Task
 from denots.competition.judge import Told
 from denots.data.series import SeriesSet
+from denots.data.summary import STATISTICS, summarise
 from denots.errors import InvalidOption
 from denots.shapes import FloatArray
 
@@ -80,6 +81,53 @@ class Peer(Contender):
         return getattr(found, self.classifier if kind == "classification" else self.regressor)(random_state=seed)
 
 
+@dataclass(frozen=True)
+class Logistic(Contender):
+    """Logistic regression of scikit-learn, its penalty chosen by five folds, or fewer where a class is rare."""
+
+    name: str
+    description: str
+    statistics: tuple[str, ...]
+
+    def check(self) -> None:
+        """Nothing has to be installed."""
+
+    def warm_up(self, train: SeriesSet, task: Task, metric: str, grid: Grid) -> None:
+        """Nothing has to be compiled."""
+
+    def fit(self, train: SeriesSet, task: Task, metric: str, grid: Grid, seed: int) -> Teller:
+        from sklearn.impute import SimpleImputer
+        from sklearn.linear_model import LogisticRegressionCV
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        if task != "classification":
+            raise InvalidOption(f"{self.name!r} tells classes and cannot learn numbers.")
+        target = np.asarray(train.target)
+        folds = min(5, int(np.unique(target, return_counts=True)[1].min()))
+        model = make_pipeline(
+            SimpleImputer(strategy="median", keep_empty_features=True),
+            StandardScaler(),
+            LogisticRegressionCV(
+                Cs=8,
+                l1_ratios=(0.0,),
+                cv=max(2, folds),
+                scoring="neg_log_loss",
+                max_iter=2000,
+                use_legacy_attributes=False,
+            ),
+        )
+        model.fit(self._table(train), target)
+        return lambda series: Told.of_shares(model.predict_proba(self._table(series)), model.classes_)
+
+    def _table(self, series: SeriesSet) -> FloatArray:
+        whole = summarise(series)
+        own = whole.shape[1] - len(series.channels) * len(STATISTICS)
+        kept = [STATISTICS.index(name) for name in self.statistics]
+        of_channels = whole[:, own:].reshape(len(series), -1, len(STATISTICS))[:, :, kept]
+        return np.concatenate([whole[:, :own], of_channels.reshape(len(series), -1)], axis=1)
+
+
 _WARM: set[tuple[str, Task, bool]] = set()  # what is compiled in this process
 
 PEERS: dict[str, Contender] = {
@@ -108,6 +156,11 @@ PEERS: dict[str, Contender] = {
             "QUANTClassifier",
             "QUANTRegressor",
             shares=True,
+        ),
+        Logistic(
+            "logistic",
+            "Logistic regression on mean, lowest, highest, last and count of each channel (scikit-learn).",
+            ("mean", "lowest", "highest", "last", "count"),
         ),
         House(
             "gru-mask",

@@ -34,7 +34,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Standings:
-    """Records of one kind of gap: the same share dropped, or gaps of the sets' own.
+    """Records of one kind: the same share dropped, or gaps of the sets' own, and as many series to learn from.
 
     Systems stand in the order of their mean rank, those that lack a set or failed somewhere last.
     """
@@ -44,6 +44,10 @@ class Standings:
     @property
     def gap(self) -> float | None:
         return self.records[0].match.gap
+
+    @property
+    def learn(self) -> int | None:
+        return self.records[0].match.learn
 
     @cached_property
     def sets(self) -> list[str]:
@@ -73,12 +77,15 @@ class Standings:
             found.setdefault((match.dataset, match.system), {})[match.draw, match.resample] = record
         return found
 
-    def cell(self, dataset: str, system: str) -> Cell | None:
-        """None where the system did not compete; NaN where it failed in any round."""
+    def cell(self, dataset: str, system: str, metric: str | None = None) -> Cell | None:
+        """None where the system did not compete or has no such metric; NaN where it failed in any round."""
         rounds = self._scores.get((dataset, system))
         if not rounds:
             return None
-        scores = np.array([record.score for record in rounds.values()])
+        found = [record.score if metric is None else record.metrics.get(metric) for record in rounds.values()]
+        scores = np.array([score for score in found if score is not None])
+        if len(scores) < len(found):
+            return None
         error = float(scores.std(ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else float("nan")
         return Cell(float(scores.mean()), error, len(scores))
 
@@ -151,16 +158,21 @@ def _finite(cell: Cell | None) -> bool:
 
 
 def all_standings(records: Sequence[MatchRecord]) -> list[Standings]:
-    """One for each share of dropped steps, in ascending order, and one for sets with gaps of their own."""
-    groups: dict[float | None, list[MatchRecord]] = {}
+    """One for each share of dropped steps, in ascending order, and one for sets with gaps of their own.
+
+    What was learnt from a part of the series stands apart.
+    """
+    groups: dict[tuple[float | None, int | None], list[MatchRecord]] = {}
     for record in records:
-        groups.setdefault(record.match.gap, []).append(record)
-    order = sorted(groups, key=lambda gap: math.inf if gap is None else gap)
-    return [Standings(tuple(groups[gap])) for gap in order]
+        groups.setdefault((record.match.gap, record.match.learn), []).append(record)
+    order = sorted(groups, key=lambda kind: tuple(math.inf if part is None else part for part in kind))
+    return [Standings(tuple(groups[kind])) for kind in order]
 
 
 def title_of(standings: Standings) -> str:
     gap = standings.gap
     if gap is None:
-        return "Sets with gaps of their own"
-    return f"{gap:.0%} of the time steps dropped" if gap else "No gaps"
+        kind = "Sets with gaps of their own"
+    else:
+        kind = f"{gap:.0%} of the time steps dropped" if gap else "No gaps"
+    return kind if standings.learn is None else f"{kind}, {standings.learn} series to learn from"

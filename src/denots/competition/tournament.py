@@ -18,9 +18,10 @@ class Tournament:
     """What is to be played.
 
     gaps: shares of the time steps that are dropped from sets of the archive; other sets have gaps of their own.
-    draws: of the gaps, each with another seed of the contender; without gaps to draw, sets of the archive
-        have one.
+    draws: of the gaps and of what is learnt from, each with another seed of the contender; where there is
+        nothing to draw, sets of the archive have one.
     resamples: further splits of the archive's sets, beside the official one.
+    learn: series of the training part to learn from; None is all of them.
     """
 
     sets: tuple[str, ...]
@@ -28,6 +29,7 @@ class Tournament:
     gaps: tuple[float, ...] = (0.5,)
     draws: int = 5
     resamples: int = 0
+    learn: int | None = None
 
     def __post_init__(self) -> None:
         wrong = [gap for gap in self.gaps if not 0 <= gap < 1]
@@ -37,7 +39,7 @@ class Tournament:
     def matches(self) -> list[Match]:
         """Every match once; whole rounds first, so that what is finished early can be compared."""
         found = [
-            Match(dataset, system, gap, draw, resample)
+            Match(dataset, system, gap, draw, resample, self.learn)
             for draw in range(self.draws)
             for resample in range(self.resamples + 1)
             for dataset in self.sets
@@ -51,7 +53,7 @@ class Tournament:
         """The gaps of a set, each with the number of its draws."""
         if not dataset.startswith(PREFIX):
             return [(None, self.draws)]
-        return [(gap, self.draws if gap else 1) for gap in self.gaps]
+        return [(gap, self.draws if gap or self.learn is not None else 1) for gap in self.gaps]
 
 
 def hold(

@@ -70,7 +70,7 @@ SYSTEMS: Registry[System] = Registry(
 )
 
 FAST = ("summary", "oscillators", "timed-oscillators")
-ALL = ("summary", "trees", "oscillators", "timed-oscillators", "forest", "denots")
+ALL = ("summary", "oscillators", "timed-oscillators", "trees", "forest", "denots")
 SYSTEMS["fast"] = Auto(
     "fast", "The best blend of what has a closed form: a few seconds.", {name: SYSTEMS[name] for name in FAST}
 )

@@ -1,5 +1,6 @@
 """Several models of one system, each without a part of the series: better than one, and judged by what each has not seen."""
 
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from denots.systems.held_out import folds
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.tasks import Task
 from denots.training.model import Output
+
+ENOUGH = 200  # series held out, if there are so many, tell what a system is worth
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,24 +47,29 @@ def fit_bag(
 ) -> Bag:
     """One model for each fold of the training series, with that fold to choose by.
 
-    Where time is short there are fewer models, at least one; series of the folds that were left out have NaN
-    in `held_out`.
+    Where time is short there are fewer models, as long as they hold out enough series; those of the folds that
+    were left out have NaN in `held_out`. Folds that are needed share the time.
     """
     started, slowest = time.perf_counter(), 0.0
     task, train = problem.task, problem.train
     members: list[Fitted] = []
     held_out = torch.full((len(train), task.outputs), torch.nan, dtype=torch.float64)
-    for k, (learnt, held) in enumerate(folds(task, train, count, seed)):
-        if members and deadline is not None and time.time() + slowest > deadline:
+    parts = folds(task, train, count, seed)
+    needed = min(len(parts), math.ceil(ENOUGH / len(parts[0][1])))
+    for k, (learnt, held) in enumerate(parts):
+        if deadline is not None and time.time() + slowest > deadline:
+            if k < needed:
+                raise OutOfTime(f"{k} of {needed} folds were fitted when time ran out.")
             break
         began = time.perf_counter()
         unseen = train.select(held)
         place = None if folder is None else folder / str(k)
         part = Problem(task, train.select(learnt), unseen)
+        share = None if deadline is None else time.time() + (deadline - time.time()) / max(1, needed - k)
         try:
-            members.append(system.fit(part, seed=seed + k, folder=place, deadline=deadline))
+            members.append(system.fit(part, seed=seed + k, folder=place, deadline=share))
         except OutOfTime:
-            if not members:
+            if k < needed:
                 raise
             break
         held_out[torch.from_numpy(held)] = members[-1].outputs(unseen.series).outputs.double()
