@@ -38,6 +38,12 @@ def test_a_wrong_option_of_a_backbone_is_named_with_its_value(name: str, value: 
     assert str(caught.value).endswith(f"; got {value!r}.")
 
 
+@pytest.mark.parametrize("name", ["mamba2", "tempformer", "roformer"])
+def test_layers_are_counted_before_they_are_built(name: str) -> None:
+    with pytest.raises(InvalidOption, match="layers must be a whole number from 1 to 100; got 100000000"):
+        make_model(name, {"layers": 10**8}, "regression", 1, 0, 1)
+
+
 WRONG_TRAINING = [
     ("max_epochs", 1.5),
     ("max_epochs", None),

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.embedding import ChannelEmbedding, fold_presence
 from denots.backbones.intake import Intake
-from denots.backbones.options import check_options
+from denots.backbones.options import MOST_LAYERS, check_options
 from denots.backbones.rows import Holes, Rows, Timeline
 from denots.data.series import SeriesSet
 from denots.ode.input_map import InputMap
@@ -39,7 +39,7 @@ class DiscreteBackbone(Backbone):
 
     def __init__(self, config: DiscreteConfig, channels: int, static_size: int) -> None:
         super().__init__()
-        check_options(config)
+        check_options(config, most={"layers": MOST_LAYERS})
         self.config, self.state_size, self.holes = config, config.state_size, config.holes
         self.intake = Intake(
             channels, static_size, time="differences" if config.time_differences else "none", presence=config.presence
