@@ -188,7 +188,7 @@ def test_a_series_that_cannot_be_solved_is_named_and_the_others_answered() -> No
 @pytest.mark.parametrize(
     ("target", "kind", "message"),
     [
-        (np.ones(30), DeNOTSRegressor, "1.0 for all 30 series"),
+        (np.ones(30), DeNOTSRegressor, "1.0 for all series .n_samples=30"),
         (np.zeros(30, dtype=int), DeNOTSClassifier, "at least two classes"),
         (np.arange(30) == 4, DeNOTSClassifier, "class True has one series"),
         (np.array(["a", "b"] * 15), DeNOTSRegressor, "must be numbers"),

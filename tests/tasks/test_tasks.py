@@ -102,7 +102,7 @@ class TestClassification:
         task = Classification.read(series_with(labels))
         part = task.pose(series_with(labels))
         wanted = compute_class_weight("balanced", classes=np.unique(labels), y=labels)
-        np.testing.assert_allclose(task.balanced(part).weights, wanted, rtol=1e-6)
+        np.testing.assert_allclose(task.weighted(part, "balanced").weights, wanted, rtol=1e-6)
 
     def test_confident_answers_are_ranked_and_not_tied(self) -> None:
         rng = np.random.default_rng(0)
@@ -134,7 +134,7 @@ class TestClassification:
 
     def test_one_class_or_one_series_of_a_class_cannot_be_learnt(self) -> None:
         for labels, message in (
-            (["a", "a"], "every series has the class 'a'"),
+            (["a", "a"], "every series has one class, 'a'"),
             (["a", "a", "b"], "'b' has one series"),
         ):
             task = Classification.read(series_with(labels))
@@ -175,8 +175,8 @@ class TestRegression:
 
     def test_there_is_nothing_to_balance(self) -> None:
         task = Regression.read(series_with([1.0, 2.0]))
-        with pytest.raises(InvalidOption, match="no classes to balance"):
-            task.balanced(task.pose(series_with([1.0, 2.0])))
+        with pytest.raises(InvalidOption, match="no classes to weigh"):
+            task.weighted(task.pose(series_with([1.0, 2.0])), "balanced")
 
 
 class TestForecast:

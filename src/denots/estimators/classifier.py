@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from denots.errors import InvalidOption
 from denots.estimators.estimator import SeriesEstimator
+from denots.estimators.inputs import row_length
 from denots.systems import System
 from denots.tasks import Classification
 
@@ -17,7 +17,8 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
     """Assign each series to one of two or more classes, by any system; arguments as in `SeriesEstimator`.
 
     Args:
-        class_weight: "balanced" weighs every class alike in the loss, however rare it is.
+        class_weight: "balanced" weighs every class alike in the loss, however rare it is; a dictionary gives the weight
+            of each class, 1 where it names none.
     """
 
     task_type = Classification
@@ -29,7 +30,7 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
         *,
         options: Mapping[str, Any] | None = None,
         validation_fraction: float = 0.15,
-        class_weight: str | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
         random_state: Any = None,
         checkpoint_dir: str | os.PathLike[str] | None = None,
         verbose: bool = False,
@@ -46,9 +47,9 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from series and their classes; `y` may be left out if X is a SeriesSet with a target."""
-        if self.class_weight not in (None, "balanced"):
-            raise InvalidOption(f"class_weight is None or 'balanced'; got {self.class_weight!r}.")
-        return self._fit(self._to_learn(X, y), balanced=self.class_weight == "balanced")
+        self._fit(self._to_learn(X, y), class_weight=self.class_weight)
+        self.n_features_in_ = row_length(X) or self.n_features_in_
+        return self
 
     @property
     def classes_(self) -> np.ndarray:
@@ -60,6 +61,11 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
     def predict_proba(self, X: Any, *, strict: bool = False) -> np.ndarray:
         """Probability of each class (columns as in `classes_`); NaN for a series without an answer."""
         return self._answers(X, strict=strict).values
+
+    def predict_log_proba(self, X: Any, *, strict: bool = False) -> np.ndarray:
+        """Logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, strict=strict))
 
     def predict(self, X: Any, *, strict: bool = False) -> np.ndarray:
         """The most probable class of each series.

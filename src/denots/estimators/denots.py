@@ -1,6 +1,7 @@
 """The paper's model with its options spelled out."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from denots.backbones import DeNOTSConfig
@@ -90,7 +91,8 @@ class _Spelled(SeriesEstimator):
 class DeNOTSClassifier(_Spelled, SeriesClassifier):
     __doc__ = f"""Assign each series to one of two or more classes.
 
-    {_Spelled.__doc__}    class_weight: "balanced" weighs every class alike in the loss, however rare it is.
+    {_Spelled.__doc__}    class_weight: "balanced" weighs every class alike in the loss, however rare it is; a
+        dictionary gives the weight of each class, 1 where it names none.
     """
 
     def __init__(
@@ -107,7 +109,7 @@ class DeNOTSClassifier(_Spelled, SeriesClassifier):
         patience: int | None = TrainConfig.patience,
         batches_per_epoch: int | None = TrainConfig.batches_per_epoch,
         validation_fraction: float = 0.15,
-        class_weight: str | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
         random_state: Any = None,
         checkpoint_dir: str | os.PathLike[str] | None = None,
         verbose: bool = False,

@@ -16,10 +16,10 @@ from denots.data.ranges import Ranges
 from denots.data.reading import Reading
 from denots.data.schema import TableSchema
 from denots.data.series import SeriesSet
-from denots.errors import InvalidOption, InvalidTarget, SolverWarning
+from denots.errors import InvalidOption, InvalidSeries, InvalidTarget, SolverWarning
 from denots.estimators.answers import Answers, give_answers, tell_of_failures, tell_of_unusual
 from denots.estimators.checkpoints import claim
-from denots.estimators.inputs import as_series_set, match_columns, scan_series
+from denots.estimators.inputs import as_series_set, match_columns, read_target, row_length, scan_series
 from denots.estimators.validation import validation_split
 from denots.shapes import FloatArray
 from denots.systems import SYSTEMS, Problem, Shape, System
@@ -108,7 +108,7 @@ class SeriesEstimator(BaseEstimator):
             raise InvalidOption(f"depth is a positive number or 'auto'; got {chosen.options['depth']!r}.")
         return {"run": chosen}
 
-    def _fit(self, series: SeriesSet, *, balanced: bool = False) -> Self:
+    def _fit(self, series: SeriesSet, *, class_weight: Any = None) -> Self:
         """Learn from series with their target; sets every attribute that prediction needs."""
         task = self.task_type.read(series)
         part = task.pose(series)
@@ -120,7 +120,7 @@ class SeriesEstimator(BaseEstimator):
             train_rows, val_rows = validation_split(task, part, self.validation_fraction, seed)
             train, val = part.select(train_rows), part.select(val_rows)
         task = task.calibrated(train)
-        problem = Problem(task.balanced(train) if balanced else task, train, val)
+        problem = Problem(task if class_weight is None else task.weighted(train, class_weight), train, val)
         for system in candidates.values():
             system.check(problem.task, Shape.of(series))
         if self.checkpoint_dir is not None:
@@ -183,7 +183,7 @@ class SeriesEstimator(BaseEstimator):
     def _to_learn(self, X: Any, y: Any) -> SeriesSet:
         """Series with their target; every one that cannot be read is named."""
         series = as_series_set(X)
-        target = series.target if y is None else np.asarray(y)
+        target = series.target if y is None else read_target(y)
         if target is None:
             raise InvalidTarget(
                 "this estimator requires y to be passed, but the target y is None; give y, or a SeriesSet with a target."
@@ -205,6 +205,12 @@ class SeriesEstimator(BaseEstimator):
     def _read(self, X: Any) -> Reading:
         """What can be read of X, with channels and static features in the order of the fitted ones."""
         check_is_fitted(self)
+        found, expected = row_length(X), self.n_features_in_
+        if found is not None and expected not in (found, len(self.channels_)):
+            raise InvalidSeries(
+                f"X has {found} features, but {type(self).__name__} is expecting {expected} features as input: rows of one "
+                "array have one length. Series of any length are an array (n, channels, time), or a list."
+            )
         reading = X if isinstance(X, Reading) else scan_series(X, self.table_schema(), len(self.channels_))
         return replace(reading, series=match_columns(reading.series, self.channels_, self.static_names_))
 

@@ -1,16 +1,18 @@
 """Accept series in the forms that people have them in."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from denots.data.arrays import read_numbers
 from denots.data.reading import Reading
 from denots.data.reject import leave_out, reject
 from denots.data.series import Series, SeriesSet
-from denots.errors import InvalidSeries, Rejected
+from denots.errors import InvalidSeries, InvalidTarget, Rejected
 from denots.registry import listed
 from denots.shapes import FloatArray
 
@@ -52,6 +54,8 @@ def scan_series(X: Any, schema: "TableSchema | None" = None, width: int | None =
                 "a table says which series a row belongs to only when told: give SeriesSet.from_frame(table, id=..., time=...)."
             )
         return schema.scan(X)
+    if _is_sparse(X):
+        raise InvalidSeries("X is a sparse matrix, and sparse input is not supported; give X.toarray().")
     if hasattr(X, "__array__") and not isinstance(X, np.ndarray):
         X = np.asarray(X)
     if isinstance(X, np.ndarray) and X.dtype != object:
@@ -66,9 +70,55 @@ def scan_series(X: Any, schema: "TableSchema | None" = None, width: int | None =
     return _scan_list(X, width)
 
 
+def read_target(y: Any) -> npt.NDArray[Any]:
+    """Answers as an array: a single column is flattened with a warning, objects of one kind become that kind."""
+    from sklearn.exceptions import DataConversionWarning
+
+    target = np.asarray(y)
+    if target.ndim == 2 and target.shape[1] == 1:
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected; its shape {target.shape} is read as "
+            f"({len(target)},).",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        target = target[:, 0]
+    if target.dtype.kind != "O" or target.ndim != 1:
+        return target
+    kinds = sorted({type(value).__name__ for value in target})
+    plain = np.array(target.tolist()) if len(kinds) == 1 else target
+    if plain.dtype.kind not in "biufU" or plain.ndim != 1:
+        raise InvalidTarget(
+            f"Unknown label type: the target holds {' and '.join(kinds)}; make it all numbers or all text."
+        )
+    return plain
+
+
+def row_length(X: Any) -> int | None:
+    """How many columns a table of numbers without times has, one univariate series a row; None for anything else."""
+    if isinstance(X, list) and X and all(isinstance(row, list) and row and not np.ndim(row[0]) for row in X):
+        lengths = {len(row) for row in X}
+        return lengths.pop() if len(lengths) == 1 else None
+    if isinstance(X, SeriesSet | Sequence) or _is_table(X) or not hasattr(X, "__array__"):
+        return None
+    shape = np.asarray(X).shape
+    return shape[1] if len(shape) == 2 else None
+
+
+def _is_sparse(X: Any) -> bool:
+    from scipy.sparse import issparse
+
+    return bool(issparse(X))
+
+
 def _scan_array(X: Any) -> Reading:
     if X.ndim not in (2, 3):
-        raise InvalidSeries(f"an array of series has shape (n, channels, time) or (n, time); this one has {X.shape}.")
+        raise InvalidSeries(
+            f"an array of series has shape (n, channels, time) or (n, time); this one has {X.shape}. Reshape your data: "
+            "X.reshape(1, -1) is one series."
+        )
+    if not X.shape[-1]:
+        raise InvalidSeries(f"X has 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
     cube = X[:, None, :] if X.ndim == 2 else X
     grid = np.arange(cube.shape[2], dtype=np.float64)
     return _scan_items({k: Item(grid, table.T) for k, table in enumerate(cube)}, {})

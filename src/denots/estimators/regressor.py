@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from denots.estimators.estimator import SeriesEstimator
+from denots.estimators.inputs import row_length
 from denots.tasks import Regression
 
 
@@ -20,7 +21,9 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from series and their numbers; `y` may be left out if X is a SeriesSet with a target."""
-        return self._fit(self._to_learn(X, y))
+        self._fit(self._to_learn(X, y))
+        self.n_features_in_ = row_length(X) or self.n_features_in_
+        return self
 
     def predict(self, X: Any, *, strict: bool = False) -> np.ndarray:
         """Numbers [n] (or [n, outputs]).

@@ -1,6 +1,8 @@
 """Tell which of two or more classes a series belongs to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from denots.data.series import SeriesSet
-from denots.errors import InvalidTarget
+from denots.errors import InvalidOption, InvalidTarget
 from denots.metrics import auroc
 from denots.shapes import FloatArray
 from denots.tasks.task import Part, Score, Scores, Task, known_target
@@ -75,7 +77,7 @@ class Classification(Task):
     def check(self, part: Part) -> None:
         if len(self.labels) < 2:
             raise InvalidTarget(
-                f"every series has the class {self.labels[0]!r}; a classifier needs at least two classes."
+                f"every series has one class, {self.labels[0]!r}; a classifier needs at least two classes."
             )
         counts = part.target.bincount(minlength=len(self.labels))
         if counts.min() < 2:
@@ -87,9 +89,20 @@ class Classification(Task):
     def calibrated(self, train: Part) -> "Classification":
         return self
 
-    def balanced(self, train: Part) -> "Classification":
-        counts = train.target.bincount(minlength=len(self.labels))
-        return replace(self, weights=tuple((len(train) / (len(counts) * counts)).tolist()))
+    def weighted(self, train: Part, weights: Any) -> "Classification":
+        if weights == "balanced":
+            counts = train.target.bincount(minlength=len(self.labels))
+            return replace(self, weights=tuple((len(train) / (len(counts) * counts)).tolist()))
+        if not isinstance(weights, Mapping):
+            raise InvalidOption(f"class_weight is None, 'balanced' or a dictionary of weights; got {weights!r}.")
+        unknown = [label for label in weights if label not in self.labels]
+        wrong = [
+            weight for weight in weights.values() if not isinstance(weight, Real) or not 0 < float(weight) < np.inf
+        ]
+        if unknown or wrong:
+            what = f"the class {unknown[0]!r}, which is not there" if unknown else f"a weight of {wrong[0]!r}"
+            raise InvalidOption(f"class_weight has {what}; give positive numbers for classes of the target.")
+        return replace(self, weights=tuple(float(weights.get(label, 1.0)) for label in self.labels))
 
     def strata(self, part: Part) -> npt.NDArray[Any]:
         return part.target.numpy()

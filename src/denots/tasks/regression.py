@@ -54,7 +54,7 @@ class Regression(Task):
         constant = np.flatnonzero(np.ptp(table, axis=0) == 0)
         if len(constant):
             raise InvalidTarget(
-                f"the regression target is {table[0, constant[0]]} for all {len(table)} series; there is nothing to learn from a constant."
+                f"the regression target is {table[0, constant[0]]} for all series (n_samples={len(table)}); there is nothing to learn from a constant."
             )
         check_magnitude(table, "the regression target")
 

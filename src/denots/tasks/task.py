@@ -139,9 +139,9 @@ class Task(abc.ABC):
         """Labels whose shares a random split keeps; None splits freely."""
         return None
 
-    def balanced(self, train: Part) -> "Task":
-        """The same task with rare targets weighing as much as common ones, where there are classes."""
-        raise InvalidOption(f"{self.name} knows no classes to balance; leave the option out.")
+    def weighted(self, train: Part, weights: Any) -> "Task":
+        """The same task with a weight for each class, or "balanced": rare ones count as much as common ones."""
+        raise InvalidOption(f"{self.name} knows no classes to weigh; leave the option out.")
 
     def table(self, target: Tensor) -> FloatArray:
         """The target as systems without a gradient learn it: class numbers, or a column for each output."""
