@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
 
+from denots.heads import ridge
 from denots.heads.combine import calibrate, weigh
 from denots.heads.forest import grow_forest
 from denots.heads.ridge import PENALTIES, fit_ridge
@@ -39,6 +40,25 @@ def test_a_ridge_is_the_one_with_the_least_error_when_each_row_is_left_out_by_ha
     np.testing.assert_allclose(found.left_out, told[best], rtol=1e-3, atol=1e-3)
     wanted = Ridge(alpha=PENALTIES[best] * size).fit(scaled, target).predict(scaled)
     np.testing.assert_allclose(found.predict(features), wanted, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(("n", "size"), [(50, 80), (90, 40)])
+def test_a_large_ridge_says_what_a_small_one_says_for_the_penalty_of_some_rows(
+    n: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features, target = table(n, size)
+    monkeypatch.setattr(ridge, "LARGE", 30)
+    monkeypatch.setattr(ridge, "ENOUGH", n)
+    large = fit_ridge(features, target)
+    monkeypatch.setattr(ridge, "LARGE", 3000)
+    small = fit_ridge(features, target)
+    np.testing.assert_allclose(large.left_out, small.left_out, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(large.predict(features), small.predict(features), rtol=1e-3, atol=1e-3)
+    monkeypatch.setattr(ridge, "LARGE", 30)
+    monkeypatch.setattr(ridge, "ENOUGH", 35)
+    few = fit_ridge(features, target)
+    error = [((found.left_out - target) ** 2).mean() for found in (few, small)]
+    assert error[0] <= 1.1 * error[1]
 
 
 def test_a_ridge_ignores_what_never_varies_and_tells_each_row_alone() -> None:
