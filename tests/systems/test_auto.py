@@ -1,5 +1,7 @@
 """The system for people who ask for none: what it tries, what it says, and what it does when nothing can be learnt."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -7,9 +9,11 @@ from sklearn.metrics import accuracy_score, log_loss
 
 import denots
 from denots import SeriesClassifier, SeriesRegressor, SeriesSet
-from denots.errors import NothingLearnt
-from denots.systems import SYSTEMS
+from denots.errors import NothingLearnt, OutOfTime
+from denots.systems import SYSTEMS, Problem, bagged
 from denots.systems.auto import Auto, AutoConfig
+from denots.systems.bagged import fit_bag
+from denots.tasks import Classification
 
 
 def tones(n: int = 90, seed: int = 0) -> SeriesSet:
@@ -113,3 +117,20 @@ def test_classes_of_two_series_are_learnt_too() -> None:
     rows = {row["system"]: row for row in SeriesClassifier(few, random_state=0).fit(series).leaderboard_}
     assert rows["forest"]["series"] == rows["oscillators"]["series"] == 40
     assert rows["blend"]["score"] > 0.5
+
+
+@pytest.mark.parametrize("n", [60, 1100])
+def test_a_system_is_weighed_by_enough_series_or_not_at_all(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    series = tones(n)
+    task = Classification.read(series)
+    moments = itertools.count(0.0)
+    monkeypatch.setattr(bagged.time, "time", lambda: next(moments))
+    problem = Problem(task, task.pose(series), None)
+    if n < 1000:  # all five folds are needed to hold out so few
+        with pytest.raises(OutOfTime, match="of 5 folds"):
+            fit_bag(SYSTEMS["forest"].with_options(trees=3), problem, 5, seed=0, deadline=5.0)
+        return
+    bag = fit_bag(SYSTEMS["forest"].with_options(trees=3), problem, 5, seed=0, deadline=5.0)
+    known = ~bag.held_out.isnan().any(dim=1)
+    assert 200 <= int(known.sum()) < n
+    assert len(bag.members) == round(5 * float(known.double().mean()))
