@@ -40,7 +40,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "250 oscillators": {"oscillators": 250},
     "1000 oscillators": {"oscillators": 1000},
     "5000 oscillators, 2 thresholds": {"oscillators": 5000, "thresholds": 2},
-    "one threshold": {"thresholds": 1},
+    "10,000 oscillators, one threshold": {"thresholds": 1},
     "slowest and fastest rate the same for all sets": {"SLOWEST": 1.0, "steps": 200.0},
     "up to twice as many turns before they fade": {"TURNS": 3 * np.pi},
     "no turns: they only fade": {"TURNS": 1e-6},

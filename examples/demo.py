@@ -19,7 +19,7 @@ DENOTS = Path(sys.executable).with_name("denots")
 COMMANDS = (
     "data export pendulum --size 6000 --split train --out demo/train.parquet",
     "data export pendulum --size 6000 --split test --out demo/test.parquet",
-    "fit demo/train.parquet --id id --time time --target target --seed 0 --set budget=100 --overwrite --out demo/model",
+    "fit demo/train.parquet --id id --time time --target target --seed 0 --set budget=80 --overwrite --out demo/model",
     "predict demo/model demo/test.parquet -o demo/predictions.csv",
     "evaluate demo/model demo/test.parquet",
 )

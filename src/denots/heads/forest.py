@@ -4,9 +4,11 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from denots.shapes import FloatArray, IntArray
 
+MANY_ROWS = 1000  # with fewer, threads are not worth their start
 MOST_SPLITS = 300  # features that are looked at for each split, a tenth of them where they are fewer
 
 
@@ -50,6 +52,7 @@ def grow_forest(features: FloatArray, target: np.ndarray, *, classes: int, trees
         "n_estimators": trees,
         "max_features": int(np.clip(features.shape[1] / 10, np.sqrt(features.shape[1]), MOST_SPLITS)),
         "random_state": seed,
+        "n_jobs": torch.get_num_threads() if len(features) >= MANY_ROWS else 1,  # the trees are the same
     }
     if classes:
         with warnings.catch_warnings():

@@ -78,6 +78,7 @@ SYSTEMS["auto"] = Auto(
     "auto",
     "The best blend of all that fits into a budget of time.",
     {name: SYSTEMS[name] for name in ALL},
+    early=("summary", "trees"),
 )
 
 __all__ = ["SYSTEMS", "Fitted", "Problem", "Shape", "State", "System", "Trained", "TrainedModel", "trained"]

@@ -26,7 +26,10 @@ from denots.training.model import Output
 from denots.training.progress import Progress
 
 FOLDS = 5
-MANY_SERIES, FIRST = 1000, 4  # from so many series on, all but the first four wait for trained systems
+MANY_SERIES = 1000  # from so many on, all but the early ones wait for trained systems
+# Of the time that is left, at most, for a member that is not the last: one that is trained, or another one.
+TRAINED_SHARE, OTHER_SHARE = 2 / 3, 1 / 4
+LEAST_SHARE = 0.2  # of the whole time; with less nothing is begun
 LEAST_WEIGHT = 0.02  # a member that counts for less is left out
 RESAMPLES = 100  # for the spread of a score
 TRIVIAL, BLEND = "trivial answer", "blend"
@@ -78,13 +81,15 @@ class Blend(Fitted):
 class Auto(Configured):
     """Members are systems by name, in the order in which they are tried.
 
-    Those that are trained by gradient come last for few series, where they seldom lead, and earlier for many.
+    Those that are trained by gradient come last for few series, where they seldom lead, and for many right after
+    the early ones.
     """
 
     name: str
     description: str
     members: Mapping[str, System]
     config: AutoConfig = field(default_factory=AutoConfig)
+    early: tuple[str, ...] = ()
 
     holds_out = False
 
@@ -103,21 +108,26 @@ class Auto(Configured):
         progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> Blend:
-        started, limit = time.perf_counter(), time.time() + self.config.seconds(len(problem.train))
+        started, budget = time.perf_counter(), self.config.seconds(len(problem.train))
+        limit = time.time() + budget
         limit = limit if deadline is None else min(limit, deadline)
         task, target = problem.task, problem.train.target
         trivial = trivial_outputs(task, target)
         board = [_row(TRIVIAL, task, trivial, target, 0.0)]
         found: dict[str, Fitted] = {}
         ordered = self._ordered(len(target))
+        slowest = 0.0  # of those that cannot stop once they have begun
         for name, system in ordered:
-            # The last one may take all of the time that is left, others half of it.
-            until = limit if name == ordered[-1][0] else (time.time() + limit) / 2
-            tried = self._try(name, system, problem, seed, folder, min(until, limit))
+            left = limit - time.time()
+            share = TRAINED_SHARE if isinstance(system, Trained) else OTHER_SHARE
+            share = left if name == ordered[-1][0] else left * share
+            enough = left > max(LEAST_SHARE * budget, 0.0 if system.holds_out else slowest)
+            tried = self._try(name, system, problem, seed, folder, time.time() + share) if enough else None
             if tried is None or tried.held_out is None:
                 board.append({"system": name, "note": "left out: it would not have fitted into the budget"})
                 continue
             found[name] = tried
+            slowest = slowest if system.holds_out else max(slowest, tried.seconds)
             board.append(_row(name, task, tried.held_out, target, tried.seconds))
         blend = combine(task, found, trivial, target)
         told = trivial if blend.held_out is None else blend.held_out
@@ -156,10 +166,11 @@ class Auto(Configured):
 
     def _ordered(self, series: int) -> list[tuple[str, System]]:
         """Members in the order for so many series."""
-        late = FIRST if series >= MANY_SERIES else len(self.members)
-        trained = [item for item in self.members.items() if isinstance(item[1], Trained)]
-        others = [item for item in self.members.items() if not isinstance(item[1], Trained)]
-        return [*others[:late], *trained, *others[late:]]
+        trained = [name for name in self.members if isinstance(self.members[name], Trained)]
+        first = [name for name in self.early if name in self.members] if series >= MANY_SERIES else []
+        others = [name for name in self.members if name not in (*trained, *first)]
+        order = [*first, *trained, *others] if first else [*others, *trained]
+        return [(name, self.members[name]) for name in order]
 
     def _try(
         self, name: str, system: System, problem: Problem, seed: int, folder: Path | None, limit: float
