@@ -27,8 +27,9 @@ from denots.training.progress import Progress
 
 FOLDS = 5
 MANY_SERIES = 1000  # from so many on, all but the early ones wait for trained systems
-# Of the time that is left, at most, for a member that is not the last: one that is trained, or another one.
-TRAINED_SHARE, OTHER_SHARE = 2 / 3, 1 / 4
+# Of the time that is left, at most, for a member that is not the last: one that is trained, and another one where
+# there are few series or many.
+TRAINED_SHARE, FEW_SHARE, MANY_SHARE = 2 / 3, 1 / 2, 1 / 4
 LEAST_SHARE = 0.2  # of the whole time; with less nothing is begun
 LEAST_WEIGHT = 0.02  # a member that counts for less is left out
 RESAMPLES = 100  # for the spread of a score
@@ -116,10 +117,11 @@ class Auto(Configured):
         board = [_row(TRIVIAL, task, trivial, target, 0.0)]
         found: dict[str, Fitted] = {}
         ordered = self._ordered(len(target))
+        other = MANY_SHARE if len(target) >= MANY_SERIES else FEW_SHARE
         slowest = 0.0  # of those that cannot stop once they have begun
         for name, system in ordered:
             left = limit - time.time()
-            share = TRAINED_SHARE if isinstance(system, Trained) else OTHER_SHARE
+            share = TRAINED_SHARE if isinstance(system, Trained) else other
             share = left if name == ordered[-1][0] else left * share
             enough = left > max(LEAST_SHARE * budget, 0.0 if system.holds_out else slowest)
             tried = self._try(name, system, problem, seed, folder, time.time() + share) if enough else None
