@@ -1,4 +1,4 @@
-// Native functions and classes as Python sees them. Only this file and arguments.h know Python.
+// Native functions and classes as Python sees them. Only the bindings and arguments.h know Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "arguments.h"
+#include "bind_pooling.h"
 #include "denots/cpu.h"
-#include "denots/oscillators.h"
 #include "denots/self_check.h"
 #include "denots/solve.h"
 #include "denots/spline.h"
@@ -55,83 +55,6 @@ void bind_splines(nb::module_& m) {
   m.def("fit_splines", &fit_splines<Real>, "kind"_a, "offsets"_a.noconvert(), "times"_a.noconvert(),
         "observed"_a.noconvert(), "value"_a.noconvert(), "slope_before"_a.noconvert(),
         "slope_after"_a.noconvert(), "threads"_a);
-}
-
-using Floats = Vector<const float>;
-using Indices = Vector<const std::int32_t>;
-
-// The signals that features are pooled from; series may share knots.
-denots::Signals signals_of(Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
-                           Vector<const double> times, Matrix<const float> values, Matrix<const float> slopes,
-                           Vector<const double> spans) {
-  const auto n = static_cast<std::int64_t>(begins.shape(0)), N = static_cast<std::int64_t>(times.shape(0)),
-             C = static_cast<std::int64_t>(values.shape(1));
-  expect(ends, "ends", {n});
-  expect(values, "values", {N, C});
-  expect(slopes, "slopes", {N, C});
-  expect(spans, "spans", {n});
-  for (std::int64_t i = 0; i < n; ++i)
-    require(begins.data()[i] >= 0 && begins.data()[i] < ends.data()[i] && ends.data()[i] <= N,
-            "begins, ends: series " + std::to_string(i) + " needs a knot, inside the signal.");
-  return {n, C, begins.data(), ends.data(), times.data(), values.data(), slopes.data(), spans.data()};
-}
-
-// Which channels each of many filters reads.
-void expect_terms(Indices used, Matrix<const std::int32_t> channel, std::int64_t filters,
-                  std::int64_t channels) {
-  const auto terms = static_cast<std::int64_t>(channel.shape(0));
-  expect(used, "used", {filters});
-  expect(channel, "channel", {terms, filters});
-  for (std::int64_t i = 0; i < filters; ++i)
-    require(used.data()[i] >= 0 && used.data()[i] <= terms,
-            "used: expected at most as many terms as there are.");
-  for (std::int64_t i = 0; i < terms * filters; ++i)
-    require(channel.data()[i] >= 0 && channel.data()[i] < channels, "channel: there is no such channel.");
-}
-
-void pool_oscillators(Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
-                      Vector<const double> times, Matrix<const float> values, Matrix<const float> slopes,
-                      Vector<const double> spans, Floats rate, Floats frequency, Floats cosine, Floats sine,
-                      Floats relative, Indices used, Matrix<const std::int32_t> channel,
-                      Matrix<const float> value_weight, Matrix<const float> slope_weight,
-                      Matrix<const float> threshold, Matrix<const float> window, std::int64_t forward,
-                      std::int64_t pieces, Cube<float> pooled, int threads) {
-  const denots::Signals signals = signals_of(begins, ends, times, values, slopes, spans);
-  const auto O = static_cast<std::int64_t>(rate.shape(0)), K = static_cast<std::int64_t>(channel.shape(0)),
-             T = static_cast<std::int64_t>(threshold.shape(0));
-  for (const Floats* numbers : {&rate, &frequency, &cosine, &sine, &relative})
-    expect(*numbers, "numbers of the bank", {O});
-  expect_terms(used, channel, O, signals.channels);
-  expect(value_weight, "value_weight", {K, O});
-  expect(slope_weight, "slope_weight", {K, O});
-  expect(threshold, "threshold", {T, O});
-  expect(pooled, "pooled", {signals.series, static_cast<std::int64_t>(denots::Pool::count) + 2 * T, O});
-  expect(window, "window", {2, T});
-  for (std::int64_t t = 0; t < T; ++t)
-    require(0 <= window.data()[t] && window.data()[t] < window.data()[T + t] && window.data()[T + t] <= 1,
-            "window: expected shares of the series, the first before the second.");
-  require(T <= denots::most_thresholds, "threshold: expected at most 8 an oscillator.");
-  require(forward == O || (forward >= 0 && forward < O && forward % denots::most_lanes == 0),
-          "forward: expected all oscillators or a multiple of 16.");
-  require(pieces >= 1, "pieces: expected at least 1.");
-  require(std::all_of(rate.data(), rate.data() + O, [](float it) { return it > 0; }),
-          "rate: expected positive numbers.");
-  expect_threads(threads);
-  const denots::Target target = denots::choose_target().target;
-  nb::gil_scoped_release release;
-  denots::pool_oscillators({O, K, T, forward, rate.data(), frequency.data(), cosine.data(), sine.data(),
-                            relative.data(), used.data(), channel.data(), value_weight.data(),
-                            slope_weight.data(), threshold.data(), window.data()},
-                           signals, pieces, pooled.data(), threads, target);
-}
-
-void bind_pooling(nb::module_& m) {
-  m.def("pool_oscillators", &pool_oscillators, nb::kw_only(), "begins"_a.noconvert(), "ends"_a.noconvert(),
-        "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "spans"_a.noconvert(),
-        "rate"_a.noconvert(), "frequency"_a.noconvert(), "cosine"_a.noconvert(), "sine"_a.noconvert(),
-        "relative"_a.noconvert(), "used"_a.noconvert(), "channel"_a.noconvert(), "value_weight"_a.noconvert(),
-        "slope_weight"_a.noconvert(), "threshold"_a.noconvert(), "window"_a.noconvert(), "forward"_a,
-        "pieces"_a, "pooled"_a.noconvert(), "threads"_a);
 }
 
 template <class... Arrays>
@@ -381,7 +304,7 @@ NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);
   bind_splines<float>(m);
   bind_splines<double>(m);
-  bind_pooling(m);
+  denots::bind_pooling(m);
   nb::class_<BoundMethod>(m, "Method")
       .def(nb::init<int, double, Vector<const double>, Matrix<const double>, Vector<const double>,
                     Matrix<const double>>(),

@@ -1,9 +1,11 @@
 """A small clinic as text, and the command line as a function."""
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -93,3 +95,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     signals = ["--channels", "pulse,temperature"]
     invoked("fit", table, *options, *signals, "--system", "denots", "--out", folder / "forecaster")
     return folder
+
+
+def frame(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text), dtype={"patient": str})

@@ -1,6 +1,5 @@
 """From a CSV to a model, to predictions, to metrics; judged by the estimators, pandas and scikit-learn."""
 
-import io
 import json
 from pathlib import Path
 
@@ -11,12 +10,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss, mean_absolute_error, r2_score, roc_auc_score, root_mean_squared_error
 
 import denots
-from cli.conftest import COLUMNS, NEW, SMALL, VISITS, Run
+from cli.conftest import COLUMNS, NEW, SMALL, VISITS, Run, frame
 from denots import SeriesSet
-
-
-def frame(text: str) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(text), dtype={"patient": str})
 
 
 def series(text: str, **options) -> SeriesSet:
@@ -261,63 +256,6 @@ def test_without_a_target_the_departure_from_simple_forecasts_is_learnt_and_show
     assert "RMSE pulse beyond" in told
     found = json.loads(run("evaluate", tmp_path / "m", visits, "--json").stdout)["metrics"]["R2 beyond"]
     assert {"model", "baseline", "running mean", "damped trend", "mean of the last eight"} <= set(found)
-
-
-class TestBadSeries:
-    """One series that cannot be read never keeps the others from their answers."""
-
-    BAD = NEW + "kay,2024-05-01T00:00:00,50,,\nleo,2024-05-02T00:00:00,50,80,37\nleo,2024-05-01T00:00:00,50,80,37\n"
-
-    def test_the_others_are_answered_as_if_it_were_not_there(
-        self, clinic: Path, new: Path, run: Run, tmp_path: Path
-    ) -> None:
-        run("predict", clinic / "classifier", new, "-o", tmp_path / "good.csv")
-        new.write_text(self.BAD)
-        command = ["predict", clinic / "classifier", new, "-o", tmp_path / "all.csv"]
-        result = run(*command, "--max-failed", "0.4")
-        good, found = (pd.read_csv(tmp_path / name, dtype={"patient": str}) for name in ("good.csv", "all.csv"))
-        pd.testing.assert_frame_equal(found[:3].astype(good.dtypes), good)
-        assert list(found["patient"]) == ["ida", "jon", "007", "kay", "leo"]
-        assert found["prediction"][3:].isna().all()
-        assert found["p_ill"][3:].isna().all()
-        assert "no observed value" in found["status"][3]
-        assert found["status"][4].startswith("not read: ")
-        assert "'kay'" in result.stderr
-        assert "'leo'" in result.stderr
-        assert "2 of 5 series without an answer" in result.stdout
-        assert "more than --max-failed 0.1" in run(*command, code=3).stderr
-        refused = run(*command, "--strict", code=1).stderr
-        assert "'kay'" in refused
-        assert "'leo'" in refused
-
-    def test_evaluation_counts_it_and_judges_the_others(self, clinic: Path, visits: Path, run: Run) -> None:
-        plain = json.loads(run("evaluate", clinic / "classifier", visits, "--json").stdout)
-        visits.write_text(VISITS + "kay,2024-05-01T00:00:00,50,,,ill\n")
-        found = json.loads(run("evaluate", clinic / "classifier", visits, "--json", "--max-failed", "0.2").stdout)
-        assert (found["series"], found["failed"]) == (9, 1)
-        assert found["metrics"] == plain["metrics"]
-        run("evaluate", clinic / "classifier", visits, code=3)
-        assert "'kay'" in run("evaluate", clinic / "classifier", visits, "--strict", code=1).stderr
-
-    def test_a_forecast_asked_too_early_is_empty_and_says_so(
-        self, clinic: Path, new: Path, run: Run, tmp_path: Path
-    ) -> None:
-        run("predict", clinic / "forecaster", new, "--at", "-1,24", "-o", tmp_path / "f.csv")
-        found = pd.read_csv(tmp_path / "f.csv")
-        assert found["pulse"].isna().tolist() == [True, False] * 3
-        assert found["status"].str.startswith("asked before its first observation").all()
-
-    def test_a_clock_in_another_unit_is_noticed(self, clinic: Path, run: Run, tmp_path: Path) -> None:
-        stretched = frame(NEW)
-        start = pd.to_datetime(stretched["when"])
-        first = start.groupby(stretched["patient"]).transform("first")
-        stretched["when"] = (first + 60 * (start - first)).dt.strftime("%Y-%m-%dT%H:%M:%S")
-        stretched.to_csv(tmp_path / "slow.csv", index=False)
-        result = run("predict", clinic / "classifier", tmp_path / "slow.csv", "-o", tmp_path / "p.csv")
-        status = pd.read_csv(tmp_path / "p.csv", dtype={"patient": str}).set_index("patient")["status"]
-        assert status["ida"].startswith("unusual: ")
-        assert "minutes" in status["ida"]
-        assert "unlike the training data" in result.stderr
 
 
 def test_a_model_fitted_in_python_gives_the_same_bits_on_the_command_line(new: Path, run: Run, tmp_path: Path) -> None:

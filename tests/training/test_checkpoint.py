@@ -10,7 +10,8 @@ import torch
 from denots.errors import InvalidFolder
 from denots.training.checkpoint import Checkpoint
 from denots.training.fit import CHECKPOINT, completed_epochs
-from training.test_fit import SHORT, examples, fit, trained, waves
+
+from training_runs import SHORT, examples, fit, trained, waves
 
 ROWS = [{"epoch": 0, "loss": float("nan"), "val_metric": 0.1, "seconds": 1 / 3}]
 

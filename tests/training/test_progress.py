@@ -10,7 +10,8 @@ from denots.training import progress
 from denots.training.config import TrainConfig
 from denots.training.fit import fit
 from denots.training.progress import Bar, Lines, Plan, Silence, shown
-from training.test_fit import SHORT, examples, waves
+
+from training_runs import SHORT, examples, waves
 
 PLAN = Plan("", "R2", epochs=50, batches=4)
 
