@@ -80,7 +80,7 @@ def test_states_are_scipys_on_scipys_splines(clock: str, presence: bool) -> None
 
 @pytest.mark.filterwarnings("ignore")
 def test_states_are_those_of_torchcde_with_the_same_weights() -> None:
-    torchcde = pytest.importorskip("torchcde")
+    torchcde = pytest.importorskip("torchcde", reason="torchcde comes with the extra bench")
     series = gappy_series(lengths=(9,), channels=2, missing=0.0, seed=4)
     series.values[[3, 4, 6], 0] = np.nan  # holes inside: at the ends torchcde bends what is held here
     series.values[[1, 6], 1] = np.nan

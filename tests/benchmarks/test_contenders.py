@@ -43,7 +43,7 @@ def test_the_exact_solution_is_that_of_scipy() -> None:
 
 @pytest.mark.parametrize("name", ["native-1", "native-2", "reference", "paper", "paper-trained", "torchode"])
 def test_a_torch_contender_agrees_with_the_exact_solution(name: str) -> None:
-    pytest.importorskip("torchode")
+    pytest.importorskip("torchode", reason="torchode comes with the extra bench")
     workload = small()
     found = difference(contender(name)(workload).outcome(), exact(workload))
     assert found.states < 20 * workload.tolerance
@@ -53,7 +53,7 @@ def test_a_torch_contender_agrees_with_the_exact_solution(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["diffrax", "diffrax-tuned"])
 def test_diffrax_agrees_with_the_native_solver(name: str) -> None:
-    pytest.importorskip("diffrax")
+    pytest.importorskip("diffrax", reason="diffrax comes with the extra bench")
     workload = small()
     native, found = contender("native-2")(workload).outcome(), contender(name)(workload).outcome()
     gap = difference(found, native)
@@ -63,7 +63,7 @@ def test_diffrax_agrees_with_the_native_solver(name: str) -> None:
 
 
 def test_the_refitted_splines_are_those_of_scipy() -> None:
-    pytest.importorskip("torchode")
+    pytest.importorskip("torchode", reason="torchode comes with the extra bench")
     from benchmarks.contenders.paper_stack import fit, read
 
     workload = build("holes", "holes", smooth(2), depth=1, time_differences=False)
@@ -87,7 +87,7 @@ def test_a_wrong_solution_is_seen() -> None:
 
 @pytest.mark.slow
 def test_torchcde_reads_the_same_path_and_converges_to_the_same_states() -> None:
-    pytest.importorskip("torchcde")
+    pytest.importorskip("torchcde", reason="torchcde comes with the extra bench")
     workload = agreement("controlled")
     truth, ours = exact(workload), workload.path()
     theirs = contender("torchcde")(workload)
@@ -104,7 +104,7 @@ def test_torchcde_reads_the_same_path_and_converges_to_the_same_states() -> None
 
 @pytest.mark.slow
 def test_agreement_covers_the_controlled_field() -> None:
-    pytest.importorskip("torchcde")
+    pytest.importorskip("torchcde", reason="torchcde comes with the extra bench")
     assert {"native-2", "reference, controlled field", "torchcde, controlled field"} <= set(
         check_agreement(["native-2", "reference", "torchcde"])
     )
