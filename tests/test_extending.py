@@ -21,7 +21,7 @@ from denots.paths import PATHS
 from denots.paths.linear import Linear
 from denots.registry import Registry
 from denots.systems import SYSTEMS, Fitted, Problem, Shape, State, System
-from denots.tasks import TASKS, Part, Score, Scores, Task
+from denots.tasks import TASKS, Comparison, Judge, Part, Task
 from denots.training.model import Output
 from wave_series import waves
 
@@ -35,6 +35,7 @@ class Counts(Task):
     rate: float
 
     name = "counts"
+    baseline = "mean"
     learns = "numbers"
 
     @classmethod
@@ -72,8 +73,16 @@ class Counts(Task):
     def answer(self, outputs: torch.Tensor) -> torch.Tensor:
         return outputs.exp()
 
-    def scores(self, outputs: torch.Tensor, part: Part) -> Scores:
-        return Scores("mean", 0, {"D2": Score(float(self.metric(outputs, part.target)), 0.0)})
+    def compare(self, outputs: torch.Tensor, part: Part) -> Comparison:
+        rates, trivial = self.answer(outputs).numpy(), np.full(outputs.shape, self.rate)
+        failed = np.isnan(rates).any(axis=1)
+        return Comparison(part.target.numpy(), np.where(failed[:, None], trivial, rates), trivial, failed)
+
+    def judge(self, answers: np.ndarray, truth: np.ndarray) -> Judge:
+        return lambda rows: {"D2": d2_tweedie_score(truth[rows, 0], answers[rows, 0], power=1)}
+
+    def rows(self, told: Comparison) -> dict[str, np.ndarray]:
+        return {"truth": told.truth[:, 0], "answer": told.answers[:, 0]}
 
     def columns(self, answers: np.ndarray) -> dict[str, np.ndarray]:
         return {"rate": answers[:, 0]}

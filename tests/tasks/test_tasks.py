@@ -158,7 +158,7 @@ class TestRegression:
         found = task.scores(outputs, part).metrics
         assert found["RMSE"].model == pytest.approx(metrics.root_mean_squared_error(target, answers))
         assert found["MAE"].model == pytest.approx(metrics.mean_absolute_error(target, answers))
-        assert found["R2"] == pytest.approx((metrics.r2_score(target, answers), 0.0), abs=1e-12)
+        assert found["R2"][:2] == pytest.approx((metrics.r2_score(target, answers), 0.0), abs=1e-12)
 
     def test_numbers_that_cannot_be_standardised_are_refused(self) -> None:
         target = [1e200, 2e200, -1e200]

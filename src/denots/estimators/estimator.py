@@ -156,12 +156,17 @@ class SeriesEstimator(BaseEstimator):
         columns = {self.table_schema().id: answers.ids, **self.task_.columns(answers.values), "status": answers.status}
         return pd.DataFrame(columns)
 
-    def evaluate(self, X: Any, y: Any = None) -> Scores:
-        """All metrics of the task on series with known answers, beside those of the trivial answer."""
-        series = self._to_judge(X, y)[0] if self.task_.needs_target else self._read(X).series
-        part = self.task_.pose(series)
-        answers = self._answers(part.series, None if part.at is None else part.at.numpy())
-        return self.task_.scores(answers.outputs, part)
+    def evaluate(self, X: Any, y: Any = None, *, by: Any = None, confidence: float | None = 0.95) -> Scores:
+        """All metrics of the task on series with known answers, beside those of the trivial answer.
+
+        Args:
+            by: judge groups of series, too: a column of the table X, a static feature, or one value for each
+                series. Numbers with many values make quarters.
+            confidence: of the intervals, from series that are drawn again and again; None leaves them out.
+        """
+        from denots.estimators.evaluation import evaluate
+
+        return evaluate(self, X, y, by, confidence)
 
     def _identity(self) -> dict[str, Any]:
         """The options that make a run another run."""

@@ -9,7 +9,8 @@ from denots.registry import Registry
 from denots.tasks.classification import Classification
 from denots.tasks.forecast import Forecast
 from denots.tasks.regression import Regression
-from denots.tasks.task import Part, Score, Scores, Task
+from denots.tasks.scores import Bin, Comparison, Judge, Score, Scores
+from denots.tasks.task import Part, Task
 
 TASKS: Registry[type[Task]] = Registry(
     "task", {"classification": Classification, "regression": Regression, "forecast": Forecast}
@@ -25,4 +26,17 @@ def suggest_task(target: npt.NDArray[Any] | None) -> tuple[type[Task], str]:
     raise InvalidTarget("no task suits this target; name one of " + ", ".join(TASKS) + ".")
 
 
-__all__ = ["TASKS", "Classification", "Forecast", "Part", "Regression", "Score", "Scores", "Task", "suggest_task"]
+__all__ = [
+    "TASKS",
+    "Bin",
+    "Classification",
+    "Comparison",
+    "Forecast",
+    "Judge",
+    "Part",
+    "Regression",
+    "Score",
+    "Scores",
+    "Task",
+    "suggest_task",
+]

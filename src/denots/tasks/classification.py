@@ -15,7 +15,9 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget
 from denots.metrics import auroc
 from denots.shapes import FloatArray
-from denots.tasks.task import Part, Score, Scores, Task, known_target
+from denots.tasks.class_metrics import judge_classes, reliability
+from denots.tasks.scores import Bin, Comparison, Judge
+from denots.tasks.task import Part, Task, known_target
 
 MOST_CLASSES = 20  # whole numbers with more distinct values are taken as a quantity
 
@@ -36,6 +38,7 @@ class Classification(Task):
     shares: tuple[float, ...]
 
     name = "classification"
+    baseline = "class shares"
     learns = "classes"
 
     @classmethod
@@ -142,23 +145,23 @@ class Classification(Task):
         positive = torch.sigmoid(outputs.double())
         return torch.cat([1 - positive, positive], dim=1)
 
-    def scores(self, outputs: Tensor, part: Part) -> Scores:
-        """Accuracy, AUROC for two classes, and log loss."""
-        from sklearn.metrics import log_loss, roc_auc_score
-
-        codes, answers = part.target.numpy(), self.answer(outputs).numpy()
+    def compare(self, outputs: Tensor, part: Part) -> Comparison:
+        answers = self.answer(outputs).numpy()
         trivial = np.broadcast_to(self.shares, answers.shape)
-        lost = np.isnan(answers).any(axis=1)
-        both = (np.where(lost[:, None], trivial, answers), trivial)
-        everything = np.arange(len(self.labels))
-        metrics = {"accuracy": Score(*(float((told.argmax(axis=1) == codes).mean()) for told in both))}
-        if self.binary:
-            defined = len(np.unique(codes)) == 2
-            metrics["AUROC"] = Score(
-                *(float(roc_auc_score(codes, told[:, 1])) if defined else float("nan") for told in both)
-            )
-        metrics["log loss"] = Score(*(float(log_loss(codes, told, labels=everything)) for told in both))
-        return Scores("class shares", int(lost.sum()), metrics)
+        failed = np.isnan(answers).any(axis=1)
+        return Comparison(part.target.numpy(), np.where(failed[:, None], trivial, answers), trivial, failed)
+
+    def judge(self, answers: FloatArray, truth: npt.NDArray[Any]) -> Judge:
+        return judge_classes(answers, truth)
+
+    def reliability(self, told: Comparison) -> tuple[Bin, ...]:
+        return reliability(told.answers, told.truth)
+
+    def rows(self, told: Comparison) -> dict[str, npt.NDArray[Any]]:
+        """The error is the probability that was not given to the truth."""
+        given = np.where(told.failed[:, None], np.nan, told.answers)
+        error = 1 - given[np.arange(len(given)), told.truth]
+        return {"truth": self.classes[told.truth], "answer": self.best(given), "error": error}
 
     def best(self, answers: FloatArray) -> npt.NDArray[Any]:
         """The most probable class of each series; where there is no answer, an object array with None."""

@@ -14,8 +14,9 @@ from denots.data.history import History
 from denots.data.series import SeriesSet
 from denots.errors import InvalidSeries
 from denots.metrics import r2
-from denots.shapes import FloatArray
+from denots.shapes import BoolArray, FloatArray, IntArray
 from denots.tasks.scale import Scale, check_magnitude
+from denots.tasks.scores import NAN, Comparison, Judge
 from denots.tasks.simple_forecasts import (
     LAST,
     Questions,
@@ -26,7 +27,7 @@ from denots.tasks.simple_forecasts import (
     simple_forecasts,
     smoothing_state,
 )
-from denots.tasks.task import Part, Score, Scores, Task
+from denots.tasks.task import Part, Task
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Forecast(Task):
     smoothing: tuple[Smoothing, ...] = ()  # of each channel, for the simple forecasts; none before training
 
     name = "forecast"
+    baseline = LAST
     learns = "numbers"
     asks_times = True
     needs_target = False
@@ -101,21 +103,50 @@ class Forecast(Task):
     def answer(self, outputs: Tensor) -> Tensor:
         return self.scale.stretch(outputs)
 
-    def scores(self, outputs: Tensor, part: Part) -> Scores:
-        """R2 at the hidden rows, in total, between and beyond the observations; then the error of each channel beyond.
-
-        For R2, channels are on the scale of the training data, so that each weighs alike; an error is in
-        the unit of its channel. Before its first observation a channel has no last value; there every
-        simple forecast is the training mean.
+    def compare(self, outputs: Tensor, part: Part) -> Comparison:
+        """The truth is the target as it was posed. Before its first observation a channel has no last value; there
+        every simple forecast is the training mean.
         """
         simple = self.simple(part)
         trivial = simple.pop(LAST)
         given = self.answer(outputs.double()).numpy()
-        told = np.where(np.isnan(given), trivial, given)
-        judged = {name: self._judged(answers, part) for name, answers in simple.items()}
-        model, baseline = self._judged(told, part), self._judged(trivial, part)
-        metrics = {name: Score(value, baseline[name]) for name, value in model.items()}
-        return Scores(LAST, int(np.isnan(given).any(axis=(1, 2)).sum()), metrics, judged)
+        failed = np.isnan(given).any(axis=(1, 2))
+        return Comparison(
+            part.target.double().numpy(), np.where(np.isnan(given), trivial, given), trivial, failed, simple
+        )
+
+    def judge(self, answers: FloatArray, truth: npt.NDArray[Any]) -> Judge:
+        """R2 at the hidden rows, in total, between and beyond the observations; then the errors of each channel beyond.
+
+        For R2, channels are on the scale of the training data, so that each weighs alike; an error is in
+        the unit of its channel.
+        """
+        asked = ~np.isnan(truth[..., :-1])
+        beyond = asked & (truth[..., -1:] > 0.5)
+        wrong = np.where(beyond, answers - truth[..., :-1], 0.0)
+        parts = {"R2": asked, "R2 between": asked & ~beyond, "R2 beyond": beyond}
+        scaled, given = (self._scaled(table) for table in (truth[..., :-1], answers))
+        # Sums of each series: any choice of series is then judged without touching their rows again.
+        sums = {name: _sums(scaled, given, rows) for name, rows in parts.items()}
+        counts, squares, sizes = beyond.sum(axis=1), np.square(wrong).sum(axis=1), np.abs(wrong).sum(axis=1)
+
+        def judge(rows: IntArray) -> dict[str, float]:
+            found = {name: _r2(*table[rows].sum(axis=0).tolist()) for name, table in sums.items()}
+            n, square, size = (table[rows].sum(axis=0).tolist() for table in (counts, squares, sizes))
+            for c, channel in enumerate(self.channels):
+                found[f"RMSE {channel} beyond"] = float(np.sqrt(square[c] / n[c])) if n[c] else NAN
+                found[f"MAE {channel} beyond"] = size[c] / n[c] if n[c] else NAN
+            return found
+
+        return judge
+
+    def rows(self, told: Comparison) -> dict[str, npt.NDArray[Any]]:
+        """How much was asked, and the root mean squared error in units of the training spread."""
+        truth = told.truth[..., :-1]
+        asked = (~np.isnan(truth)).sum(axis=(1, 2))
+        square = np.nansum(np.square(self._scaled(told.answers) - self._scaled(truth)), axis=(1, 2))
+        known = (asked > 0) & ~told.failed
+        return {"asked": asked, "error": np.where(known, np.sqrt(square / np.maximum(asked, 1)), np.nan)}
 
     def simple(self, part: Part) -> dict[str, FloatArray]:
         """What each simple forecast answers [n, K, C], by its name; before training the last value only."""
@@ -136,22 +167,8 @@ class Forecast(Task):
             raise InvalidSeries("a forecast is learnt at query times; this part has none.")
         return reveal(part.series, part.at.numpy(), part.target[..., :-1].numpy())
 
-    def _judged(self, answers: FloatArray, part: Part) -> dict[str, float]:
-        truth = part.target[..., :-1].double().numpy()
-        asked = ~np.isnan(truth)
-        beyond = asked & (part.target[..., -1:].numpy() > 0.5)
-        scaled_truth, scaled = (
-            self.scale.shrink(torch.from_numpy(table), torch.float64).numpy() for table in (truth, answers)
-        )
-        metrics = {
-            name: _r2(scaled_truth[rows], scaled[rows])
-            for name, rows in (("R2", asked), ("R2 between", asked & ~beyond), ("R2 beyond", beyond))
-        }
-        for c, channel in enumerate(self.channels):
-            rows = beyond[..., c]
-            wrong = answers[..., c][rows] - truth[..., c][rows]
-            metrics[f"RMSE {channel} beyond"] = float(np.sqrt(np.mean(wrong**2))) if len(wrong) else float("nan")
-        return metrics
+    def _scaled(self, table: FloatArray) -> FloatArray:
+        return self.scale.shrink(torch.from_numpy(table), torch.float64).numpy()
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
         return {channel: answers[:, k] for k, channel in enumerate(self.channels)}
@@ -193,7 +210,16 @@ def _questions(part: Part) -> Questions:
     return Questions(np.repeat(np.arange(n), k), part.at.double().numpy().ravel(), np.repeat(part.series.ends, k))
 
 
-def _r2(target: FloatArray, answers: FloatArray) -> float:
-    from sklearn.metrics import r2_score
+def _sums(truth: FloatArray, answers: FloatArray, asked: BoolArray) -> FloatArray:
+    """For each series [n, 4]: how much was asked, the sum of the truth and of its squares, and of squared errors."""
+    parts = (np.ones_like(truth), truth, np.square(truth), np.square(answers - truth))
+    return np.stack([np.where(asked, part, 0.0).sum(axis=(1, 2)) for part in parts], axis=1)
 
-    return float(r2_score(target, answers)) if len(target) > 1 else float("nan")
+
+def _r2(n: float, total: float, squares: float, errors: float) -> float:
+    if n < 2:
+        return NAN
+    variation = squares - total * total / n
+    if variation <= 1e-12 * squares:  # all the same, but for rounding
+        return float(errors <= 1e-12 * squares)
+    return 1 - errors / variation

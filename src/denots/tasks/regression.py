@@ -12,9 +12,10 @@ from torch.nn.functional import mse_loss
 from denots.data.series import SeriesSet
 from denots.errors import InvalidTarget
 from denots.metrics import r2
-from denots.shapes import FloatArray
+from denots.shapes import FloatArray, IntArray
 from denots.tasks.scale import Scale, check_magnitude
-from denots.tasks.task import Part, Score, Scores, Task, known_target
+from denots.tasks.scores import NAN, Comparison, Judge
+from denots.tasks.task import Part, Task, known_target
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Regression(Task):
     flat: bool = True
 
     name = "regression"
+    baseline = "mean"
     learns = "numbers"
     fewest = 2  # R2 compares with the mean
 
@@ -78,21 +80,33 @@ class Regression(Task):
     def answer(self, outputs: Tensor) -> Tensor:
         return self.scale.stretch(outputs)
 
-    def scores(self, outputs: Tensor, part: Part) -> Scores:
+    def compare(self, outputs: Tensor, part: Part) -> Comparison:
+        answers = self.answer(outputs).numpy()
+        trivial = np.broadcast_to(self.mean, answers.shape)
+        failed = np.isnan(answers).any(axis=1)
+        return Comparison(part.target.numpy(), np.where(failed[:, None], trivial, answers), trivial, failed)
+
+    def judge(self, answers: FloatArray, truth: npt.NDArray[Any]) -> Judge:
         """R2, mean absolute and root mean squared error."""
         from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-        target, answers = part.target.numpy(), self.answer(outputs).numpy()
-        trivial = np.broadcast_to(self.mean, answers.shape)
-        lost = np.isnan(answers).any(axis=1)
-        told = np.where(lost[:, None], trivial, answers)
-        judges = {"R2": r2_score, "MAE": mean_absolute_error, "RMSE": root_mean_squared_error}
-        if len(target) < self.fewest:
-            del judges["R2"]
-        metrics = {
-            name: Score(float(judge(target, told)), float(judge(target, trivial))) for name, judge in judges.items()
-        }
-        return Scores("mean", int(lost.sum()), metrics)
+        def judge(rows: IntArray) -> dict[str, float]:
+            pair = truth[rows], answers[rows]
+            return {
+                "R2": float(r2_score(*pair)) if len(rows) >= self.fewest else NAN,
+                "MAE": float(mean_absolute_error(*pair)),
+                "RMSE": float(root_mean_squared_error(*pair)),
+            }
+
+        return judge
+
+    def rows(self, told: Comparison) -> dict[str, npt.NDArray[Any]]:
+        """The error is the answer less the truth."""
+        given = np.where(told.failed[:, None], np.nan, told.answers)
+        parts = {"truth": told.truth, "answer": given, "error": given - told.truth}
+        if self.flat:
+            return {name: table[:, 0] for name, table in parts.items()}
+        return {f"{name}_{k}": table[:, k] for k in range(self.outputs) for name, table in parts.items()}
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
         if self.flat:

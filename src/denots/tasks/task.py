@@ -1,9 +1,8 @@
 """What is asked of series: how a target is read, learnt, judged and told."""
 
 import abc
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget
 from denots.rowwise import linear_rows
 from denots.shapes import FloatArray, IntArray
+from denots.tasks.scores import Bin, Comparison, Judge, Scores, score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,20 +31,6 @@ class Part:
     def select(self, rows: IntArray) -> "Part":
         chosen = torch.from_numpy(rows)
         return Part(self.series.select(rows), self.target[chosen], None if self.at is None else self.at[chosen])
-
-
-class Score(NamedTuple):
-    """A metric of the model and of the trivial answer; NaN where it is not defined."""
-
-    model: float
-    baseline: float
-
-
-class Scores(NamedTuple):
-    baseline: str  # the trivial answer in words
-    failed: int  # series without an answer; they are given the trivial one
-    metrics: dict[str, Score]
-    others: Mapping[str, Mapping[str, float]] = {}  # the same metrics of further answers without a model
 
 
 class Head(nn.Linear):
@@ -65,9 +51,11 @@ class Task(abc.ABC):
         asked for). This is all that a system without a gradient has to know.
     asks_times: whether answers are given at query times instead of once a series.
     fewest: series that the metric needs at least.
+    baseline: the trivial answer in words.
     """
 
     name: ClassVar[str]
+    baseline: ClassVar[str]
     learns: ClassVar[Literal["classes", "numbers"]]
     asks_times: ClassVar[bool] = False
     needs_target: ClassVar[bool] = True
@@ -116,8 +104,16 @@ class Task(abc.ABC):
         """What a user asked for: probabilities, or values in the target's own unit."""
 
     @abc.abstractmethod
-    def scores(self, outputs: Tensor, part: Part) -> Scores:
-        """Everything by which answers are judged, beside the trivial answer."""
+    def compare(self, outputs: Tensor, part: Part) -> Comparison:
+        """Answers beside the truth and beside the trivial answer, which a series without an answer is given."""
+
+    @abc.abstractmethod
+    def judge(self, answers: FloatArray, truth: npt.NDArray[Any]) -> Judge:
+        """The metrics of answers in a comparison, over whichever series are asked for."""
+
+    @abc.abstractmethod
+    def rows(self, told: Comparison) -> dict[str, npt.NDArray[Any]]:
+        """A comparison as columns of a table with one row a series: the truth, the answer, the error."""
 
     @abc.abstractmethod
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
@@ -130,6 +126,44 @@ class Task(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def restore(cls, state: dict[str, Any]) -> "Task": ...
+
+    def reliability(self, told: Comparison) -> tuple[Bin, ...]:
+        """Predicted beside observed shares, where answers are probabilities."""
+        return ()
+
+    def scores(
+        self,
+        outputs: Tensor,
+        part: Part,
+        *,
+        confidence: float | None = None,
+        groups: npt.NDArray[Any] | None = None,
+    ) -> Scores:
+        """Everything by which answers are judged, beside the trivial answer.
+
+        Args:
+            confidence: of the intervals; None leaves them out.
+            groups: a label for each series; each group is judged by itself, too.
+        """
+        told = self.compare(outputs, part)
+        others = {name: self.judge(answers, told.truth) for name, answers in told.others.items()}
+        model, trivial = self.judge(told.answers, told.truth), self.judge(told.trivial, told.truth)
+
+        def judged(rows: IntArray) -> Scores:
+            return Scores(
+                self.baseline,
+                int(told.failed[rows].sum()),
+                score(model, trivial, rows, confidence),
+                {name: judge(rows) for name, judge in others.items()},
+                len(rows),
+            )
+
+        parts = {} if groups is None else {str(name): np.flatnonzero(groups == name) for name in np.unique(groups)}
+        return judged(np.arange(len(told.truth)))._replace(
+            reliability=self.reliability(told),
+            groups={name: judged(rows) for name, rows in parts.items()},
+            rows=self.rows(told),
+        )
 
     def head(self, state_size: int) -> nn.Module:
         """What turns states into outputs; trained with the model."""

@@ -1,0 +1,66 @@
+"""Judge an estimator on series with known answers, in total, by groups and one by one."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denots.data.reading import Reading
+from denots.errors import InvalidOption
+from denots.estimators.subgroups import Grouping, read_labels
+from denots.registry import lookup
+from denots.shapes import IntArray
+from denots.tasks import Scores
+
+if TYPE_CHECKING:
+    from denots.estimators.estimator import SeriesEstimator
+
+
+def evaluate(estimator: "SeriesEstimator", X: Any, y: Any, by: Any, confidence: float | None) -> Scores:
+    """All metrics of the task; `rows` of the result has every series that was given, those without an answer, too."""
+    task, reading = estimator.task_, estimator._read(X)
+    series = estimator._to_judge(reading, y)[0] if task.needs_target else reading.series
+    part = task.pose(series)
+    answers = estimator._answers(part.series, None if part.at is None else part.at.numpy())
+    n, own = len(reading.ids), _positions(reading, part.series.ids.tolist())
+    groups = None if by is None else _groups(estimator, X, by, reading)[own]
+    scores = task.scores(answers.outputs, part, confidence=confidence, groups=groups)
+    status = np.full(n, "not judged: nothing of it can be hidden and asked for", dtype=object)
+    status[own] = answers.status
+    status[_positions(reading, [bad.id for bad in reading.rejected])] = [
+        f"not read: {bad.reason}" for bad in reading.rejected
+    ]
+    columns = {name: _spread(column, own, n) for name, column in scores.rows.items()}
+    return scores._replace(rows={estimator.table_schema().id: reading.ids, **columns, "status": status})
+
+
+def _groups(estimator: "SeriesEstimator", X: Any, by: Any, reading: Reading) -> npt.NDArray[Any]:
+    """The group of each series by a column of a table, by a static feature, or by one value each."""
+    n = len(reading.ids)
+    if not isinstance(by, str):
+        column, by = np.asarray(by), str(getattr(by, "name", "by"))
+        if column.shape != (n,):
+            raise InvalidOption(f"values of shape {column.shape} cannot group {n} series; give one each.")
+    elif hasattr(X, "columns"):
+        column = read_labels(X, estimator.table_schema().id, by, reading.ids).to_numpy()
+    else:
+        names = dict.fromkeys(reading.series.static_names, True)
+        lookup(names, by, "static feature to group by:")
+        static = np.asarray(reading.series.static)[:, list(names).index(by)]
+        column = _spread(static, _positions(reading, reading.series.ids.tolist()), n)
+    return Grouping.of(column, by).labels(column)
+
+
+def _positions(reading: Reading, ids: list[Any]) -> IntArray:
+    """Where series stand among those that were given."""
+    position = {name: row for row, name in enumerate(reading.ids.tolist())}
+    return np.array([position[name] for name in ids], dtype=np.int64)
+
+
+def _spread(column: npt.NDArray[Any], own: IntArray, n: int) -> npt.NDArray[Any]:
+    """A column with one entry for each of n series, empty where there is none."""
+    if len(own) == n and (own == np.arange(n)).all():
+        return column
+    found = np.full(n, np.nan) if column.dtype.kind in "iuf" else np.full(n, None, dtype=object)
+    found[own] = column
+    return found

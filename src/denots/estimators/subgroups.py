@@ -1,0 +1,80 @@
+"""Groups of series: by the values of a column, or by quarters of a number that has many."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denots.errors import InvalidOption, InvalidTable
+from denots.registry import lookup
+from denots.shapes import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEW = 8  # numbers with more different values are cut into quarters
+MOST = 50
+MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """How a column makes groups.
+
+    cuts: between groups of numbers; None where every value is a group.
+    """
+
+    cuts: FloatArray | None
+
+    @classmethod
+    def of(cls, column: npt.NDArray[Any], name: str) -> "Grouping":
+        known = column[~_missing(column)]
+        distinct = len(np.unique(known.astype(str) if known.dtype == object else known))
+        if known.dtype.kind in "iuf" and distinct > FEW:
+            return cls(np.unique(np.quantile(known, [0.25, 0.5, 0.75])))
+        if distinct > MOST:
+            raise InvalidOption(
+                f"column {name!r} has {distinct} different values, and groups can be {MOST} at most; join some of them."
+            )
+        return cls(None)
+
+    def labels(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The group of each series, as text."""
+        missing = _missing(column)
+        if self.cuts is None:
+            named = [MISSING if gone else _spelled(value) for value, gone in zip(column.tolist(), missing, strict=True)]
+            return np.array(named, dtype=object)
+        ends = [_spelled(cut) for cut in self.cuts.tolist()]
+        between = [f"{a} to {b}" for a, b in pairwise(ends)]
+        names = np.array([f"up to {ends[0]}", *between, f"over {ends[-1]}"], dtype=object)
+        found = names[np.searchsorted(self.cuts, np.where(missing, 0, column).astype(np.float64), side="left")]
+        return np.where(missing, MISSING, found)
+
+
+def read_labels(frame: Any, id: str, column: str, ids: npt.NDArray[Any]) -> "pd.Series[Any]":
+    """The value of a column for each id of a table; it must not change within a series."""
+    import pandas as pd
+
+    table: pd.DataFrame = frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
+    lookup(dict.fromkeys(map(str, table.columns), True), column, "column to group by:")
+    by_series = table[column].groupby(table[id].astype(str), sort=False)
+    varied = by_series.nunique(dropna=False)
+    odd = varied.index[varied > 1]
+    if len(odd):
+        raise InvalidTable(
+            f"column {column!r} has several values within {len(odd)} series, such as {odd[0]!r}; "
+            "group by a column that is constant within each series."
+        )
+    return by_series.first().reindex([str(name) for name in ids.tolist()])
+
+
+def _missing(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    import pandas as pd
+
+    return np.asarray(pd.isna(column))
+
+
+def _spelled(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,77 @@
+"""Estimators on series with known answers: groups and rows, from Python."""
+
+import numpy as np
+import pytest
+
+from denots.data.series import SeriesSet
+from denots.errors import InvalidOption, UnknownName
+from denots.estimators import SeriesRegressor
+from denots.estimators.subgroups import Grouping
+from wave_series import waves
+
+
+@pytest.fixture(scope="module")
+def aged() -> SeriesSet:
+    series = waves(60)
+    rng = np.random.default_rng(0)
+    static = np.column_stack([rng.uniform(20, 80, 60), rng.integers(0, 2, 60).astype(float)])
+    static[5, 1] = np.nan
+    return SeriesSet.from_arrays(
+        [one.times for one in series],
+        [one.values for one in series],
+        target=series.target,
+        static=static,
+        static_names=["age", "sex"],
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted(aged: SeriesSet) -> SeriesRegressor:
+    return SeriesRegressor("summary").fit(aged)
+
+
+def test_static_features_and_own_labels_make_groups(fitted: SeriesRegressor, aged: SeriesSet) -> None:
+    found = fitted.evaluate(aged, by="sex").groups
+    assert set(found) == {"0", "1", "missing"}
+    males = np.flatnonzero(aged.static[:, 1] == 1)
+    assert found["1"].metrics["MAE"].model == pytest.approx(
+        np.abs(fitted.predict(aged.select(males)) - aged.target[males]).mean()
+    )
+    half = np.array(["first"] * 30 + ["second"] * 30)
+    assert {name: one.series for name, one in fitted.evaluate(aged, by=half).groups.items()} == {
+        "first": 30,
+        "second": 30,
+    }
+
+
+def test_numbers_with_many_values_make_quarters(fitted: SeriesRegressor, aged: SeriesSet) -> None:
+    found = fitted.evaluate(aged, by="age", confidence=None).groups
+    assert [one.series for one in found.values()] == [15] * 4
+    assert all(np.isnan(one.metrics["R2"].low) for one in found.values())
+
+
+def test_a_group_has_the_same_name_in_another_set() -> None:
+    ages = np.arange(100.0)
+    grouping = Grouping.of(ages, "age")
+    np.testing.assert_array_equal(grouping.labels(ages[[3, 60]]), grouping.labels(ages)[[3, 60]])
+    assert grouping.labels(np.array([-1e9, np.nan, 24.75, 24.76])).tolist() == [
+        "up to 24.75",
+        "missing",
+        "up to 24.75",
+        "24.75 to 49.5",
+    ]
+
+
+def test_groups_that_are_none_are_refused(fitted: SeriesRegressor, aged: SeriesSet) -> None:
+    with pytest.raises(UnknownName, match="age"):
+        fitted.evaluate(aged, by="aeg")
+    with pytest.raises(InvalidOption, match=r"shape \(3,\) cannot group 60 series"):
+        fitted.evaluate(aged, by=[1, 2, 3])
+    with pytest.raises(InvalidOption, match="60 different values"):
+        fitted.evaluate(aged, by=[f"name {k}" for k in range(60)])
+
+
+def test_rows_have_the_error_of_each_series(fitted: SeriesRegressor, aged: SeriesSet) -> None:
+    rows = fitted.evaluate(aged).rows
+    assert list(rows) == ["id", "truth", "answer", "error", "status"]
+    np.testing.assert_allclose(rows["error"], fitted.predict(aged) - aged.target)
