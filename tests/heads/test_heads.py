@@ -9,9 +9,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
 
-from denots.heads import ridge
+from denots.heads import logistic, ridge
 from denots.heads.combine import calibrate, weigh
 from denots.heads.forest import grow_forest
+from denots.heads.logistic import fit_logistic
 from denots.heads.ridge import PENALTIES, fit_ridge
 
 
@@ -95,6 +96,16 @@ def test_a_forest_says_what_scikit_learn_says(classes: int) -> None:
     np.testing.assert_allclose(grown.predict(fresh), wanted, rtol=1e-4, atol=1e-5)
 
 
+def test_a_forest_that_runs_out_of_time_has_the_first_of_the_same_trees() -> None:
+    features = np.random.default_rng(0).normal(size=(60, 6))
+    labels = (features[:, 0] > 0).astype(np.int64)
+    whole = grow_forest(features, labels, classes=2, trees=25, seed=3)
+    late = grow_forest(features, labels, classes=2, trees=25, seed=3, deadline=0.0)
+    assert 0 < len(late.roots) < len(whole.roots) == 25
+    for name, array in late.arrays().items():
+        np.testing.assert_array_equal(array, whole.arrays()[name][: len(array)])
+
+
 def test_a_class_that_a_forest_never_saw_has_no_share() -> None:
     features, _ = table(20, 4)
     told = grow_forest(features, np.arange(20) % 2 * 2, classes=4, trees=5, seed=0).predict(features)
@@ -133,3 +144,40 @@ def test_a_handful_of_series_leaves_weights_near_each_other() -> None:
     member = torch.tensor([[1.0], [-1.0]])
     found = weigh([member, member * 0.9], lambda outputs: mse_loss(outputs, member))
     assert np.ptp(found) < 0.1
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_logistic_map_is_that_of_scikit_learn_with_the_penalty_that_held_back_rows_choose(classes: int) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(300, 5))
+    target = np.argmax(features[:, :classes] + rng.gumbel(size=(300, classes)), axis=1)
+    train, held = slice(200), slice(200, 300)
+    weight, bias = fit_logistic(features[train], target[train], features[held], target[held], classes=classes)
+    found = {}
+    for penalty in logistic.PENALTIES:
+        peer = LogisticRegression(C=1 / (penalty * 200), max_iter=1000).fit(features[train], target[train])
+        found[log_loss(target[held], peer.predict_proba(features[held]))] = peer
+    told, expected = features[held] @ weight.T + bias, found[min(found)].decision_function(features[held])
+    told = told[:, 0] if classes == 2 else told - told.mean(axis=1, keepdims=True)
+    expected = expected if classes == 2 else expected - expected.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(told, expected, atol=2e-2)
+
+
+def test_a_class_that_a_logistic_map_never_saw_is_unlikely_and_harms_no_other() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(60, 3))
+    target = np.where(features[:, 0] > 0, 2, 0)
+    weight, bias = fit_logistic(features[:40], target[:40], features[40:], target[40:], classes=3)
+    told = features[40:] @ weight.T + bias
+    assert (told.argmax(axis=1) == target[40:]).mean() > 0.9
+    assert (told[:, 1] < told.max(axis=1)).all()
+
+
+def test_a_single_class_needs_no_map() -> None:
+    features = np.random.default_rng(0).normal(size=(20, 3))
+    weight, bias = fit_logistic(features, np.ones(20, np.int64), features, np.ones(20, np.int64), classes=2)
+    assert not weight.any()
+    assert bias[0] > 2

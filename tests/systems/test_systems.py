@@ -24,7 +24,15 @@ FAST = {
     "budget": 12.0,
     "questions": 2000,
 }
-ONCE = ("forest", "summary", "oscillators", "timed-oscillators", "fast", "auto")  # they answer once a series
+ONCE = (
+    "forest",
+    "summary",
+    "summary-logistic",
+    "oscillators",
+    "timed-oscillators",
+    "fast",
+    "auto",
+)  # they answer once a series
 
 
 def waves(n: int = 48) -> SeriesSet:
@@ -128,6 +136,16 @@ class TestTrees:
         finally:
             torch.set_num_threads(threads)
         assert torch.equal(*answers)
+
+    @pytest.mark.parametrize("task", ["classification", "regression"])
+    def test_that_run_out_of_time_are_the_first_that_would_have_grown(self, task: str) -> None:
+        asked = problem(task, waves().lengths % 7 if task == "classification" else waves().lengths * 1.0)
+        whole = SYSTEMS["trees"].with_options(rounds=8, patience=8).fit(asked, seed=3)
+        late = SYSTEMS["trees"].with_options(rounds=8, patience=8).fit(asked, seed=3, deadline=0.0)
+        assert late.forests[0].current_iteration() == 1 < whole.forests[0].current_iteration()
+        features = summarise(asked.train.series)
+        first = whole.forests[0].predict(features, raw_score=True, num_iteration=1)
+        np.testing.assert_array_equal(late.forests[0].predict(features, raw_score=True), first)
 
     def test_a_class_that_training_never_saw_gets_hardly_any_probability(self) -> None:
         series = waves().with_target(np.where(np.arange(48) < 32, np.arange(48) % 2, 2))

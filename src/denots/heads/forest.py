@@ -1,5 +1,6 @@
 """Extremely randomised trees, grown by scikit-learn and kept as plain arrays."""
 
+import time
 import warnings
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import torch
 from denots.shapes import FloatArray, IntArray
 
 MANY_ROWS = 1000  # with fewer, threads are not worth their start
+AT_ONCE = 10  # trees between two looks at the clock
 MOST_SPLITS = 300  # features that are looked at for each split, a tenth of them where they are fewer
 
 
@@ -43,27 +45,35 @@ class Forest:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def grow_forest(features: FloatArray, target: np.ndarray, *, classes: int, trees: int, seed: int) -> Forest:
-    """Trees for class numbers (`classes` of them) or, where that is zero, for columns of numbers."""
+def grow_forest(
+    features: FloatArray, target: np.ndarray, *, classes: int, trees: int, seed: int, deadline: float | None = None
+) -> Forest:
+    """Trees for class numbers (`classes` of them) or, where that is zero, for columns of numbers.
+
+    There are fewer of them where a deadline (as of `time.time()`) passes; those that there are stay the same.
+    """
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
     table = _filled(features)
     options = {
-        "n_estimators": trees,
         "max_features": int(np.clip(features.shape[1] / 10, np.sqrt(features.shape[1]), MOST_SPLITS)),
         "random_state": seed,
         "n_jobs": torch.get_num_threads() if len(features) >= MANY_ROWS else 1,  # the trees are the same
+        "warm_start": True,
     }
     if classes:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%", UserWarning)
-            grown = ExtraTreesClassifier(criterion="entropy", **options).fit(table, target)
-        known, width = grown.classes_.astype(np.int64), classes
+        grown = ExtraTreesClassifier(criterion="entropy", **options)
     else:
-        grown = ExtraTreesRegressor(min_samples_leaf=2, **options).fit(
-            table, target[:, 0] if target.shape[1] == 1 else target
-        )
-        known, width = np.arange(target.shape[1]), target.shape[1]
+        grown = ExtraTreesRegressor(min_samples_leaf=2, **options)
+        target = target[:, 0] if target.shape[1] == 1 else target
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%", UserWarning)
+        for first in range(0, trees, AT_ONCE):
+            if first and deadline is not None and time.time() > deadline:
+                break
+            grown.set_params(n_estimators=min(first + AT_ONCE, trees)).fit(table, target)
+    known = grown.classes_.astype(np.int64) if classes else np.arange(grown.n_outputs_)
+    width = classes or grown.n_outputs_
     parts, first = [], 0
     for tree in (member.tree_ for member in grown.estimators_):
         own = np.arange(tree.node_count)

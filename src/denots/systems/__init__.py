@@ -8,6 +8,7 @@ from denots.systems.auto import Auto
 from denots.systems.forecast import ForecastSystem
 from denots.systems.forest import ForestSystem
 from denots.systems.linear import Linear, OscillatorsConfig, SummaryConfig
+from denots.systems.logistic import Logistic
 from denots.systems.simple import Simple, SimpleConfig
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel
@@ -54,6 +55,7 @@ SYSTEMS: Registry[System] = Registry(
             Trees("trees", "Gradient-boosted trees on summary features of each series (LightGBM)."),
             ForestSystem("forest", "Randomised trees on quantiles of parts of each series."),
             Linear("summary", "A ridge on statistics of each channel, by rank.", SummaryConfig()),
+            Logistic("summary-logistic", "A logistic regression on the same statistics.", SummaryConfig()),
             Linear("oscillators", "A ridge on random damped oscillators that the series drives.", OscillatorsConfig()),
             Linear(
                 "timed-oscillators",

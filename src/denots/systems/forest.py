@@ -83,6 +83,7 @@ class ForestSystem(Configured):
             classes=classes,
             trees=self.config.trees,
             seed=seed,
+            deadline=deadline,
         )
         model = GrownForest(task=task, parameters=forest.value.size, features=features, forest=forest)
         if problem.val is not None:

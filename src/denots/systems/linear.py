@@ -85,7 +85,7 @@ class LinearModel(Fitted):
     shift: FloatArray
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        table = _table(self.features, self.static, series)
+        table = table_of(self.features, self.static, series)
         told = torch.from_numpy(self.ridge.predict(table)).double() * self.factor + torch.from_numpy(self.shift)
         return Output(told, torch.ones(len(series), dtype=torch.bool))
 
@@ -126,7 +126,7 @@ class Linear(Configured):
         task, train = problem.task, problem.train
         features = self.config.build(len(train), seed).fit(train.series)
         static = None if train.series.static is None else NormalScores().fit(train.series.static)
-        ridge = fit_ridge(_table(features, static, train.series), signs(task, train.target))
+        ridge = fit_ridge(table_of(features, static, train.series), signs(task, train.target))
         left_out = torch.from_numpy(ridge.left_out)
         factor, shift = (
             calibrate(left_out, held_out_loss(task, train.target))
@@ -196,7 +196,8 @@ def judged(model: Any, problem: Problem) -> Any:
     return replace(model, score=float(task.metric(told, target)), loss=float(task.loss(told, target)))
 
 
-def _table(features: Any, static: NormalScores | None, series: SeriesSet) -> FloatArray:
+def table_of(features: Any, static: NormalScores | None, series: SeriesSet) -> FloatArray:
+    """Features of each series, and its static ones by rank."""
     found = features.transform(series)
     if static is None or series.static is None:
         return np.asarray(found)

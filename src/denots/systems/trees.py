@@ -1,6 +1,7 @@
 """Gradient-boosted trees on summary features (LightGBM): the strong baseline that knows no time series."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from denots.training.progress import Progress
 
 if TYPE_CHECKING:
     from lightgbm import Booster
+    from lightgbm.callback import CallbackEnv
 
 MANY_ROWS = 2000  # with fewer, threads wait for each other longer than they work
 
@@ -97,15 +99,22 @@ class Trees(Configured):
         if task.learns == "classes":
             several = {"objective": "multiclass", "num_class": task.outputs}
             objective = {"objective": "binary"} if task.outputs == 1 else several
-            forests = [self._grow(objective, learnt, problem.train.target.numpy(), judged, val.target.numpy(), seed)]
+            columns = [(problem.train.target.numpy(), val.target.numpy())]
         else:
-            columns = zip(task.table(problem.train.target).T, task.table(val.target).T, strict=True)
-            forests = [
-                self._grow(
-                    {"objective": "regression"}, learnt[_known(y)], y[_known(y)], judged[_known(v)], v[_known(v)], seed
-                )
-                for y, v in columns
-            ]
+            objective = {"objective": "regression"}
+            columns = list(zip(task.table(problem.train.target).T, task.table(val.target).T, strict=True))
+        forests = [
+            self._grow(
+                objective,
+                learnt[_known(y)],
+                y[_known(y)],
+                judged[_known(v)],
+                v[_known(v)],
+                seed,
+                _share(deadline, len(columns) - k),
+            )
+            for k, (y, v) in enumerate(columns)
+        ]
         fitted = GrownTrees(
             task=task,
             parameters=sum(_leaves(forest) for forest in forests),
@@ -138,6 +147,7 @@ class Trees(Configured):
         judged: FloatArray,
         truth: npt.NDArray[Any],
         seed: int,
+        deadline: float | None,
     ) -> "Booster":
         import lightgbm
 
@@ -154,10 +164,27 @@ class Trees(Configured):
         }
         train = lightgbm.Dataset(features, target)
         stop: list[Any] = [lightgbm.early_stopping(self.config.patience, verbose=False)] if len(truth) else []
+        stop += [] if deadline is None else [_until(deadline)]
         val = [train.create_valid(judged, truth)] if len(truth) else []
         forest = lightgbm.train(settings, train, self.config.rounds, valid_sets=val, callbacks=stop)
         # As text and back: the same forest that a saved model will have, and free of the training data.
         return lightgbm.Booster(model_str=forest.model_to_string(num_iteration=forest.best_iteration))
+
+
+def _share(deadline: float | None, forests: int) -> float | None:
+    """The deadline of the next of several forests that share the time that is left."""
+    return None if deadline is None else time.time() + (deadline - time.time()) / forests
+
+
+def _until(deadline: float) -> Callable[["CallbackEnv"], None]:
+    """Stops growing with the first tree that is ready after the deadline."""
+    from lightgbm.callback import EarlyStopException
+
+    def stop(env: "CallbackEnv") -> None:
+        if time.time() > deadline:
+            raise EarlyStopException(env.iteration, env.evaluation_result_list or [])
+
+    return stop
 
 
 def _known(column: FloatArray) -> Any:
