@@ -20,6 +20,16 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENOTS_HOME", str(tmp_path / "home"))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What tests told by `record_property("told", ...)`, such as counts of checks of other libraries."""
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
+    told = [words for report in reports for name, words in report.user_properties if name == "told"]
+    if told:
+        terminalreporter.section("suites of other libraries")
+        for words in sorted(told):
+            terminalreporter.write_line(words)
+
+
 @pytest.fixture
 def double() -> Iterator[None]:
     """Double precision as torch's default, for comparisons to many digits."""

@@ -24,6 +24,7 @@ LAYERS = (
     ("training",),
     ("systems",),
     ("estimators",),
+    ("adapters",),
     ("diagnostics",),
     ("runs",),
     ("competition",),

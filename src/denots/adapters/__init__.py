@@ -1,0 +1,1 @@
+"""The estimators as members of other libraries; each file needs its library, and an extra of its name brings it."""
