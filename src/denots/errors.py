@@ -10,6 +10,8 @@ class Rejected:
     id: str | int
     reason: str
     error: "type[DenotsError]"
+    kind: str = ""  # of the fault, in words; a message counts the series of one kind
+    rows: int = 1  # of the series that have this fault
 
 
 class DenotsError(Exception):
@@ -23,6 +25,10 @@ class DenotsError(Exception):
 
 class InvalidSeries(DenotsError, ValueError):
     """Observations that no model can read: unsorted times, infinities, an empty series."""
+
+
+class EmptySeries(InvalidSeries):
+    """A series without any observed value; a table may be read without it."""
 
 
 class InvalidTable(DenotsError, ValueError):
@@ -78,6 +84,10 @@ class WorkerLost(DenotsError, RuntimeError):
 
 class UnusualSeries(UserWarning):
     """Some series are unlike everything that the model was trained on; their answers may mean nothing."""
+
+
+class SkippedSeries(UserWarning):
+    """Series of a table were left out because nothing was observed in them, as asked."""
 
 
 class NothingLearnt(UserWarning):

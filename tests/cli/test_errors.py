@@ -180,7 +180,7 @@ def test_debug_can_be_set_in_the_environment(run: Run, tmp_path: Path, monkeypat
         run("fit", tmp_path / "none.csv", "--out", tmp_path / "m", code=None)
 
 
-@pytest.mark.parametrize(("name", "words"), [("p.xlsx", "not a table file"), ("none/p.csv", "existing folder")])
+@pytest.mark.parametrize(("name", "words"), [("p.xls", "not a table file"), ("none/p.csv", "existing folder")])
 def test_a_file_that_cannot_be_written_is_refused_before_any_work(
     clinic: Path, run: Run, tmp_path: Path, name: str, words: str
 ) -> None:

@@ -6,8 +6,10 @@ import subprocess
 import sys
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -152,6 +154,22 @@ def test_an_arrow_backed_table_reads_like_a_plain_one() -> None:
     coded = arrow.assign(patient=arrow["patient"].astype(pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))))
     assert read_frame(arrow, **roles).same_as(read_frame(plain, **roles))
     assert read_frame(coded, **roles).same_as(read_frame(plain, **roles))
+
+
+def test_any_table_with_the_arrow_stream_interface_is_read(tmp_path: Path) -> None:
+    plain = pd.DataFrame(
+        wide() | {"day": [date(2024, 1, day) for day in (1, 1, 2, 2, 3)], "y": ["u", "v", "u", "v", "u"]}
+    )
+    roles: dict[str, Any] = {"id": "patient", "time": "day", "target": "y", "time_unit": "h"}
+    plain.to_parquet(tmp_path / "visits.parquet")
+    arrow = pa.Table.from_pandas(plain, preserve_index=False)
+    expected = read_frame(plain, **roles)
+    assert read_frame(arrow, **roles).same_as(expected)
+    assert read_frame(arrow.to_reader(max_chunksize=2), **roles).same_as(expected)
+    query = duckdb.sql(f"select * from '{tmp_path / 'visits.parquet'}'")
+    assert read_frame(query, **roles).same_as(expected)
+    assert expected.schema is not None
+    assert expected.schema.read(query, target="y").same_as(expected)
 
 
 def test_values_stay_float32_only_where_every_channel_is() -> None:

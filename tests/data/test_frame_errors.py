@@ -102,7 +102,7 @@ def test_duplicate_times_name_the_series_and_ask_to_merge(make: Maker) -> None:
         ),
         (
             {"lab": ["1", "2.5", "NA", "n/a", "3"]},
-            r"series 'a', row 4: 'n/a' in value column 'lab' is not a number; repair the cell, or empty it",
+            r"series 'a', row 4: 'n/a' in value column 'lab' is not a number; repair the cell, empty it .*--na",
         ),
         ({"lab": ["low", "2.5", "high", "n/a", "3"]}, r"'lab' holds text \('low' in row 1\)"),
         ({"lab": ["1", "2.5", None, "2", "3"]}, r"'lab' holds numbers written as text \('1' in row 1\)"),
@@ -159,7 +159,10 @@ def test_a_target_of_mixed_types_is_refused() -> None:
     [
         ([1, 2, 1, 3, 1], r"series 'a': column 'age' .* 2 in row 2 and 3 in row 4"),
         ([1.0, 2.0, 1.0, None, 1.0], r"series 'a': column 'age' .* 2\.0 in row 2 and nan in row 4"),
-        (["f", "m", "f", "m", "f"], r"static column 'age' is not numeric: it holds text \('f' in row 1\).*encode"),
+        (
+            ["1", "2", "1", "2", "1"],
+            r"static column 'age' is not numeric: it holds numbers written as text \('1' in row 1\)",
+        ),
     ],
 )
 def test_a_bad_static_column_is_named(make: Maker, cells: list[Any], words: str) -> None:
@@ -203,7 +206,7 @@ def test_a_table_without_channels_is_refused() -> None:
 
 
 def test_what_is_no_table_is_refused() -> None:
-    with pytest.raises(InvalidTable, match="pandas or polars DataFrame, found dict"):
+    with pytest.raises(InvalidTable, match=r"pandas or polars DataFrame, or a table with the Arrow .*, found dict"):
         read_frame(wide(), id="patient", time="hour")  # type: ignore[arg-type]
     with pytest.raises(InvalidTable, match="collect"):
         read_frame(pl.LazyFrame(wide()), id="patient", time="hour")  # type: ignore[arg-type]

@@ -91,6 +91,8 @@ def test_json_gives_the_schema_back() -> None:
     for schema in (
         learnt(read_frame(LONG, id="who", time="when", static="age", time_unit="min")),
         TableSchema("i", "t", "y", ("a", "b"), ("c",), None, None, "d", "s", True),
+        TableSchema("i", "t", channels=("c",), sort=True, duplicates="last", skip_empty=True, na=("-", "?")),
+        TableSchema("i", "t", channels=("c",), time_format="%d.%m.%Y", categories={"c": ("er", "icu")}),
     ):
         assert TableSchema.from_json(json.loads(json.dumps(schema.as_json())), "table.json") == schema
 
@@ -108,6 +110,10 @@ def test_json_gives_the_schema_back() -> None:
         ({"time_unit": "weeks"}, "'time_unit' is 'weeks', expected s, min, h, d or null"),
         ({"time_unit": []}, "'time_unit' is"),
         ({"picked": 1}, "'picked' is 1"),
+        ({"sort": "yes"}, "'sort' is 'yes'"),
+        ({"duplicates": "median"}, "'duplicates' is 'median', expected error, mean, last, first"),
+        ({"na": "n/a"}, "'na' is 'n/a'"),
+        ({"categories": {"c": "er"}}, "'categories' is"),
         ({"variable": "v"}, "both 'variable' and 'value'"),
         ({"target": "t"}, "named as time and as target"),
         ({"colour": "red"}, "'colour' is unknown"),
@@ -117,6 +123,13 @@ def test_odd_json_is_refused_with_its_place(change: dict[str, Any], words: str) 
     good = TableSchema("i", "t", channels=("c",)).as_json()
     with pytest.raises(InvalidFolder, match=f"m/table.json describes no table.*{words}"):
         TableSchema.from_json(good | change, "m/table.json")
+
+
+def test_a_schema_of_an_earlier_version_cleans_nothing_and_knows_no_categories() -> None:
+    content = TableSchema("i", "t", channels=("c",)).as_json()
+    for name in ("sort", "duplicates", "skip_empty", "na", "time_format", "categories"):
+        del content[name]
+    assert TableSchema.from_json(content, "table.json") == TableSchema("i", "t", channels=("c",), categories={})
 
 
 @pytest.mark.parametrize("content", [None, 3, [], "x", {}])

@@ -86,7 +86,7 @@ def _read(estimator: "SeriesEstimator", table: Path, targets: Path | None) -> "t
     from denots.data.targets_table import add_targets
 
     schema = estimator.table_schema()
-    frame = read_table(table, id=schema.id)
+    frame = read_table(table, id=schema.id, texts=schema.texts)
     if not estimator.task_.needs_target:
         return frame, schema.scan(frame)
     if targets is not None:

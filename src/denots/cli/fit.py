@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from denots.systems import System
     from denots.tasks import Task
 
-COLUMNS, MODEL, TRAINING = "Columns", "Model", "Training"
+COLUMNS, CLEANING, MODEL, TRAINING = "Columns", "Cleaning", "Model", "Training"
 
 
 def fit(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Feather file.", show_default=False)],
+    table: Annotated[
+        Path, typer.Argument(help="CSV, TSV, Parquet, Feather or Excel file; - is stdin.", show_default=False)
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.", show_default=False)],
     id: Annotated[
         str, typer.Option(help="Column that says which series a row belongs to.", rich_help_panel=COLUMNS)
@@ -58,6 +60,26 @@ def fit(
     start: Annotated[
         str | None, typer.Option(help="Column with the moment each series began.", rich_help_panel=COLUMNS)
     ] = None,
+    time_format: Annotated[
+        str | None,
+        typer.Option(help="How dates are written: %d.%m.%Y %H:%M. Default: ISO 8601.", rich_help_panel=CLEANING),
+    ] = None,
+    na: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A further spelling of a missing value: n/a, -999. May be repeated.", rich_help_panel=CLEANING
+        ),
+    ] = None,
+    sort: Annotated[bool, typer.Option("--sort", help="Sort each series by time.", rich_help_panel=CLEANING)] = False,
+    duplicates: Annotated[
+        str,
+        typer.Option(
+            help="Several values of a channel at one time: error, mean, last or first.", rich_help_panel=CLEANING
+        ),
+    ] = "error",
+    skip_empty: Annotated[
+        bool, typer.Option("--skip-empty", help="Leave out series without any value.", rich_help_panel=CLEANING)
+    ] = False,
     task: Annotated[
         str, typer.Option(help="classification, regression, forecast or auto.", rich_help_panel=MODEL)
     ] = "auto",
@@ -122,6 +144,11 @@ def fit(
         value=value,
         time_unit=time_unit,
         start=start,
+        time_format=time_format,
+        na=tuple(na or ()),
+        sort=sort,
+        duplicates=duplicates,
+        skip_empty=skip_empty,
     )
     series = read_series(table, targets, schema)
     if kind is None:
@@ -210,7 +237,7 @@ def read_series(table: Path, targets: Path | None, schema: Any) -> "SeriesSet":
     from denots.data.table_file import read_table
     from denots.data.targets_table import add_targets
 
-    frame = read_table(table, id=schema.id)
+    frame = read_table(table, id=schema.id, texts=schema.texts)
     if targets is not None:
         frame, schema = add_targets(frame, read_table(targets, id=schema.id), schema)
     series: SeriesSet = schema.learn(frame)

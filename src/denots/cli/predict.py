@@ -24,7 +24,7 @@ def predict(
     model: Annotated[Path, typer.Argument(help="Model folder of `denots fit` or of save().", show_default=False)],
     table: Annotated[Path, typer.Argument(help="Table with the columns of the fitted one.", show_default=False)],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="File to write: .csv, .tsv, .parquet ...", show_default=False)
+        Path, typer.Option("--out", "-o", help="File to write: .csv, .parquet ...; - is stdout.", show_default=False)
     ],
     at: Annotated[
         str | None,
@@ -49,12 +49,12 @@ def predict(
       denots predict forecaster new.csv --at 24,36,48 -o forecast.csv
       denots predict forecaster new.csv --at-table questions.csv -o forecast.csv
     """
-    from denots.data.table_file import check_destination, read_table, write_table
+    from denots.data.table_file import STANDARD, check_destination, read_table, write_table
     from denots.estimators import load_estimator
 
     check_destination(out)
     for given in (table, at_table):
-        if given is not None and out.resolve() == given.resolve():
+        if given is not None and out != STANDARD and out.resolve() == given.resolve():
             raise InvalidOption(f"--out {out} is the table that is read; give another name, or its data would be lost.")
     estimator = load_estimator(model)
     asked: dict[str, Any] = {}
@@ -65,9 +65,9 @@ def predict(
     elif at is not None or at_table is not None:
         raise InvalidOption("--at and --at-table are for forecasts; this model answers once per series.")
     schema = estimator.table_schema()
-    frame = read_table(table, id=schema.id)
+    frame = read_table(table, id=schema.id, texts=schema.texts)
     if at_table is not None:
-        asked["questions"] = read_table(at_table, id=schema.id)
+        asked["questions"] = read_table(at_table, id=schema.id, texts=schema.texts)
     answers = estimator.predict_table(frame, strict=strict, **asked)
     write_table(answers, out)
     _conclude(answers, schema.id, out, max_failed)
@@ -75,13 +75,16 @@ def predict(
 
 def _conclude(answers: "pd.DataFrame", id: str, out: Path, max_failed: float) -> None:
     """Say how many answers there are; too many missing ones have an exit code of their own."""
+    from denots.data.table_file import STANDARD
+
     by_series = answers.groupby(id, sort=False)["status"].first()
     failed = int(by_series.str.startswith("not ").sum())
     unusual = int(by_series.str.startswith("unusual").sum())
-    words = [f"{len(answers)} predictions in {out}"]
+    words = [f"{len(answers)} predictions in {'standard output' if out == STANDARD else out}"]
     words += [f"{failed} of {len(by_series)} series without an answer"] if failed else []
     words += [f"{unusual} unlike the training data"] if unusual else []
-    say("; ".join(words) + (" (see the column status)" if failed or unusual else ""))
+    told = "; ".join(words) + (" (see the column status)" if failed or unusual else "")
+    complain("done", told, "bold") if out == STANDARD else say(told)
     stop_if_many_failed(failed, len(by_series), max_failed)
 
 

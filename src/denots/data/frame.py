@@ -7,25 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.column import (
-    Columns,
-    Groups,
-    describe,
-    integers,
-    is_integer,
-    kind_of,
-    numbers,
-    one_per_series,
-    place,
-    read_groups,
-)
+from denots.data.categories import encode, encoded_names, learn_categories
+from denots.data.column import Columns, describe, integers, is_integer, kind_of, numbers, place, show
+from denots.data.duplicates import REFUSE
+from denots.data.groups import Groups, one_per_series, read_groups
 from denots.data.observations import read_long, read_wide, wide_channels
 from denots.data.reading import Reading
 from denots.data.reject import leave_out, reject
 from denots.data.schema import TableSchema, names_of
 from denots.data.series import SeriesSet
 from denots.data.stamps import elapsed, read_stamps
-from denots.errors import InvalidSeries, InvalidTable, InvalidTarget
+from denots.data.validate import SKIP
+from denots.errors import EmptySeries, InvalidTable, InvalidTarget
 from denots.registry import listed, lookup
 from denots.shapes import FloatArray
 
@@ -47,11 +40,16 @@ def read_frame(
     channels: Sequence[str] | None = None,
     time_unit: str | None = None,
     start: str | None = None,
+    sort: bool = False,
+    duplicates: str = REFUSE,
+    skip_empty: bool = False,
+    na: str | Sequence[str] = (),
+    time_format: str | None = None,
 ) -> SeriesSet:
     """Read one series per id, in order of first appearance; the set carries its `TableSchema`.
 
     A wide table has one row per id and time. Rows of different ids may interleave, but
-    within an id the times must increase from row to row: an unsorted table is refused. A
+    within an id the times must increase from row to row unless `sort` is given. A
     long table has one row per id, time and variable, in any order; pivoting it sorts it.
     Empty cells are unobserved values, Booleans count as 0 and 1. Columns that no argument
     names are channels only where neither `values` nor `channels` nor `variable` is given.
@@ -60,7 +58,8 @@ def read_frame(
         time: numbers, which are kept as they are; or dates (also as ISO 8601 text), which
             become the time since the start of their series and need a `time_unit`.
         target: a column that is constant within each id; numbers, text or Booleans.
-        static: numeric columns that are constant within each id; empty means unknown.
+        static: columns that are constant within each id; empty means unknown. Text in them, and in channels
+            that are named, becomes one column of zeros and ones for each category (`data/categories.py`).
         values: the channels to use, by name; other columns of a wide table, and rows of a long one
             about other variables, are passed over. Default: all.
         variable, value: the two columns of a long table. A table whose remaining columns
@@ -72,6 +71,13 @@ def read_frame(
         time_unit: "s", "min", "h" or "d" or a spelling of these; for numbers it changes nothing but is kept.
         start: a column, constant within each id, with the moment at which the series
             began; by default that is its first observation.
+        sort: put the rows of each id in order of time.
+        duplicates: what becomes of several values of a channel at one time: "error", "mean", "last" or "first" of
+            those that are not missing.
+        skip_empty: leave out series in which nothing was observed, with a warning that counts them.
+        na: further spellings of a missing cell, such as "n/a" or "-999"; not in the columns of ids, times and variables.
+        time_format: how dates are written, as for strptime, such as "%d.%m.%Y %H:%M"; default ISO 8601. Stamps
+            with UTC offsets are read to one clock, whatever their offsets.
     """
     picked, fixed = names_of(values), names_of(channels)
     if picked is not None and fixed is not None:
@@ -89,22 +95,36 @@ def read_frame(
         time_unit=time_unit,
         start=start,
         picked=picked is not None,
+        sort=sort,
+        duplicates=duplicates,
+        skip_empty=skip_empty,
+        na=names_of(na) or (),
+        time_format=time_format,
     )
     return learn_frame(schema, frame)
 
 
 def learn_frame(schema: TableSchema, frame: Any) -> SeriesSet:
     """Find out what the schema leaves open, and read; the set carries the completed schema."""
-    columns = Columns(frame)
+    columns = _columns(schema, frame)
     _require_picked(_with_form(schema, columns), columns)
-    return scan_frame(schema, frame, schema.target).check()
+    return _scan(schema, columns, schema.target).check()
 
 
 def scan_frame(schema: TableSchema, frame: Any, target: str | None) -> Reading:
     """Read what can be read; what the schema leaves open is found out and said by the schema of the set."""
-    columns = Columns(frame)
+    return _scan(schema, _columns(schema, frame), target)
+
+
+def _columns(schema: TableSchema, frame: Any) -> Columns:
+    return Columns(frame, schema.na, exact=(schema.id, schema.time, schema.start, schema.variable))
+
+
+def _scan(schema: TableSchema, columns: Columns, target: str | None) -> Reading:
     schema = _with_form(schema, columns)
-    columns.require(schema.id, "id")
+    named = replace(schema, target=target or schema.target).columns()
+    _require(named, columns, target)
+    schema = _with_contents(schema, columns, named)
     groups = read_groups(columns[schema.id], schema.id)
 
     def read(left_out: set[str | int]) -> SeriesSet:
@@ -112,7 +132,8 @@ def scan_frame(schema: TableSchema, frame: Any, target: str | None) -> Reading:
         return _read(schema, columns.keep(kept) if left_out else columns, target)
 
     series, rejected = leave_out(read, len(groups.ids))
-    complete = replace(schema, channels=series.channels, time_unit=series.time_unit or None)
+    channels = series.channels if schema.channels is None else schema.channels
+    complete = replace(schema, channels=channels, time_unit=series.time_unit or None)
     return Reading(replace(series, schema=complete), rejected, groups.ids)
 
 
@@ -129,6 +150,18 @@ def _with_form(schema: TableSchema, columns: Columns) -> TableSchema:
     implied = schema.variable is None and rest == {"variable", "value"}
     if implied and not schema.picked and not rest & set(schema.channels or ()):
         return replace(schema, variable="variable", value="value")
+    return schema
+
+
+def _with_contents(schema: TableSchema, columns: Columns, named: dict[str, str]) -> TableSchema:
+    """The schema, with the channels of a wide table and the categories of its text and of static columns."""
+    wide = schema.variable is None
+    if wide:
+        rest = [name for name in columns.names if name not in named]
+        schema = replace(schema, channels=wide_channels(columns, rest, schema))
+    if schema.categories is None:
+        read = (*schema.static, *((schema.channels or ()) if wide else ()))
+        schema = replace(schema, categories=learn_categories(columns, read))
     return schema
 
 
@@ -152,17 +185,14 @@ def _require_picked(schema: TableSchema, columns: Columns) -> None:
 
 
 def _read(schema: TableSchema, columns: Columns, target: str | None) -> SeriesSet:
-    named = replace(schema, target=target or schema.target).columns()
-    _require(named, columns, target)
-    rest = [name for name in columns.names if name not in named]
     columns = picked_rows(schema, columns)
     groups = read_groups(columns[schema.id], schema.id)
-    stamps = read_stamps(columns[schema.time], schema.time, groups)
-    begin = None if schema.start is None else read_stamps(columns[schema.start], schema.start, groups)
-    if schema.variable is None or schema.value is None:
-        found = read_wide(columns, wide_channels(columns, rest, schema), groups, stamps)
-    else:
-        found = read_long(columns, schema.variable, schema.value, schema.channels, groups, stamps)
+    stamps = read_stamps(columns[schema.time], schema.time, groups, schema.time_format)
+    begin = None
+    if schema.start is not None:
+        begin = read_stamps(columns[schema.start], schema.start, groups, schema.time_format)
+    read = read_wide if schema.variable is None else read_long
+    found = read(columns, schema, groups, stamps)
     times, starts, unit = elapsed(stamps, begin, groups, found.rows, found.offsets, schema.time_unit)
     return SeriesSet(
         times=times,
@@ -171,8 +201,8 @@ def _read(schema: TableSchema, columns: Columns, target: str | None) -> SeriesSe
         start=starts,
         ids=groups.ids,
         channels=found.channels,
-        static=_read_static(columns, schema.static, groups) if schema.static else None,
-        static_names=schema.static,
+        static=_read_static(columns, schema, groups) if schema.static else None,
+        static_names=encoded_names(schema.static, schema.categories or {}),
         target=None if target is None else _read_target(columns[target], target, groups),
         time_unit=unit,
     )
@@ -186,29 +216,34 @@ def picked_rows(schema: TableSchema, columns: Columns) -> Columns:
     kept = columns[schema.variable].astype(str).isin(schema.channels or ()).to_numpy()
     lost = np.flatnonzero(np.bincount(groups.codes[kept], minlength=len(groups.ids)) == 0)
     if len(lost):
-        words = f"has no row for any of the channels {listed(schema.channels or ())}; leave it out of the table."
-        reject(InvalidSeries, {name: f"series {name!r} {words}" for name in groups.ids[lost].tolist()})
+        words = f"has no row for any of the channels {listed(schema.channels or ())}; leave it out ({SKIP})."
+        reasons = {name: f"series {name!r} {words}" for name in groups.ids[lost].tolist()}
+        reject(EmptySeries, reasons, "no row for any channel")
     return columns.keep(kept)
 
 
-def _read_static(columns: Columns, names: tuple[str, ...], groups: Groups) -> FloatArray:
-    table = []
-    for name in names:
-        column = numbers(columns[name], name, "static", groups)
-        one_per_series(columns[name], name, groups, InvalidTable)
-        table.append(column[groups.first])
-    return np.stack(table, axis=1)
+def _read_static(columns: Columns, schema: TableSchema, groups: Groups) -> FloatArray:
+    table, known = [], schema.categories or {}
+    for name in schema.static:
+        column = columns[name]
+        cells = encode(column, known[name]) if name in known else numbers(column, name, "static", groups)[:, None]
+        one_per_series(column, name, groups, InvalidTable)
+        table.append(cells[groups.first])
+    return np.concatenate(table, axis=1)
 
 
 def _read_target(column: "pd.Series[Any]", name: str, groups: Groups) -> npt.NDArray[Any]:
     missing = np.flatnonzero(column.isna().to_numpy())
     if len(missing):
-        reasons = {
-            groups.owner(row): f"series {groups.owner(row)!r} has no target in column {name!r} ({place(column, row)}); "
-            "give it in every row of the series, or leave the series out."
-            for row in groups.worst(missing)
-        }
-        reject(InvalidTarget, reasons)
+        groups.reject(
+            InvalidTarget,
+            f"no target in {name!r}",
+            missing,
+            lambda row: (
+                f"series {groups.owner(row)!r} has no target in column {name!r} ({place(column, row)}); "
+                "give it in every row of the series, or leave the series out."
+            ),
+        )
     kind = kind_of(column)
     if kind not in ("number", "bool", "text"):
         raise InvalidTarget(
@@ -224,10 +259,10 @@ def _read_target(column: "pd.Series[Any]", name: str, groups: Groups) -> npt.NDA
     target = numbers(column, name, "target", groups)[groups.first]
     bad = np.flatnonzero(~np.isfinite(target))
     if len(bad):
-        names = groups.ids[bad].tolist()
-        reasons = {
-            i: f"series {i!r}: target {name!r} is {y}; it must be finite."
-            for i, y in zip(names, target[bad], strict=True)
-        }
-        reject(InvalidTarget, reasons)
+        groups.reject(
+            InvalidTarget,
+            f"infinite target {name!r}",
+            groups.first[bad],
+            lambda row: f"series {groups.owner(row)!r}: target {name!r} is {show(column, row)}; it must be finite.",
+        )
     return target

@@ -1,29 +1,22 @@
 """Rows of a wide or long table, packed into one block of values."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from denots.data.column import (
-    Columns,
-    Groups,
-    describe,
-    float_type,
-    is_integer,
-    is_numeric,
-    kind_of,
-    numbers,
-    quoted,
-    seen,
-)
-from denots.data.reject import reject
+from denots.data.categories import encode, encoded_names
+from denots.data.column import Columns, describe, float_type, is_integer, is_numeric, kind_of, numbers, quoted, seen
+from denots.data.duplicates import REFUSE, merge
+from denots.data.groups import Groups
 from denots.data.schema import TableSchema
-from denots.data.stamps import Stamps, check_order
+from denots.data.stamps import Stamps, ordered_rows
 from denots.errors import InvalidTable
 from denots.registry import listed, lookup, nearest
-from denots.shapes import FloatArray, IntArray
+from denots.shapes import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,55 +53,92 @@ def wide_channels(columns: Columns, rest: list[str], schema: TableSchema) -> tup
     if odd:
         raise InvalidTable(
             f"not every remaining column is a numeric channel: {listed(odd)}. "
-            "Empty the cells where nothing was observed, say so if a column is the target or static "
-            "(target=..., --target; static=..., --static), name the channels (values=..., --channels), "
-            "encode these columns as numbers, or drop them."
+            "Empty the cells where nothing was observed or name what stands for that (na=..., --na), say so if a "
+            "column is the target or static (target=..., --target; static=..., --static), name the channels "
+            "(values=..., --channels), among which text is read as categories, or drop these columns."
         )
     if not rest:
         raise InvalidTable(f"no column is left for the channels; the table has only {quoted(columns.names)}.")
     return tuple(rest)
 
 
-def read_wide(columns: Columns, channels: tuple[str, ...], groups: Groups, stamps: Stamps) -> Observations:
-    """One observation per row; refused unless times increase within each series."""
-    check_order(stamps, groups)
-    dtype = float_type(columns[name] for name in channels)
-    table = np.empty((len(groups.codes), len(channels)), dtype)
-    for c, name in enumerate(channels):
-        table[:, c] = numbers(columns[name], name, "value", groups, dtype)
-    grouped = bool((np.diff(groups.codes) >= 0).all())
-    return Observations(groups.rows, table if grouped else table[groups.rows], groups.offsets, channels)
+def read_wide(columns: Columns, schema: TableSchema, groups: Groups, stamps: Stamps) -> Observations:
+    """One observation per row, or per time where rows of one time are merged; columns of text as categories."""
+    rows = ordered_rows(stamps, groups, sort=schema.sort, repeats=schema.duplicates != REFUSE)
+    wanted, known = schema.channels or (), schema.categories or {}
+    plain = [columns[name] for name in wanted if name not in known]
+    channels = encoded_names(wanted, known)
+    table = np.empty((len(rows), len(channels)), float_type(plain) if len(plain) == len(wanted) else np.float64)
+    place = 0
+    for name in wanted:
+        width = len(known.get(name, (name,)))
+        if name in known:
+            table[:, place : place + width] = encode(columns[name], known[name])
+        else:
+            table[:, place] = numbers(columns[name], name, "value", groups, table.dtype.type)
+        place += width
+    if (rows[1:] < rows[:-1]).any():
+        table = table[rows]
+    new = _new_times(groups.codes[rows], stamps.ticks[rows])
+    if new.all():
+        return Observations(rows, table, groups.offsets, channels)
+    cell = (np.cumsum(new) - 1)[:, None] * len(channels) + np.arange(len(channels))
+    merged = merge(table.ravel(), cell.ravel(), int(new.sum()) * len(channels), schema.duplicates)
+    return Observations(rows[new], merged.reshape(-1, len(channels)), _offsets(groups.codes[rows][new]), channels)
 
 
-def read_long(
-    columns: Columns, variable: str, value: str, order: tuple[str, ...] | None, groups: Groups, stamps: Stamps
-) -> Observations:
+def read_long(columns: Columns, schema: TableSchema, groups: Groups, stamps: Stamps) -> Observations:
     """One observation per id and time, sorted; a variable without a row there is NaN."""
-    which, channels = _read_variables(columns[variable], variable, order, groups)
-    cells = numbers(columns[value], value, "value", groups, float_type([columns[value]]))
+    assert schema.variable is not None
+    assert schema.value is not None
+    which, channels = _read_variables(columns[schema.variable], schema.variable, schema.channels, groups)
+    value = columns[schema.value]
+    cells = numbers(value, schema.value, "value", groups, float_type([value]))
     by_time = np.lexsort((stamps.ticks, groups.codes))
-    owner, ticks = groups.codes[by_time], stamps.ticks[by_time]
-    new = np.ones(len(by_time), dtype=bool)
-    new[1:] = (owner[1:] != owner[:-1]) | (ticks[1:] != ticks[:-1])
+    new = _new_times(groups.codes[by_time], stamps.ticks[by_time])
     place = (np.cumsum(new) - 1) * len(channels) + which[by_time]  # of each cell in the flat pivoted table
-    table = np.full((int(new.sum()), len(channels)), np.nan, dtype=cells.dtype)
-    taken = np.zeros(table.size, dtype=bool)
-    taken[place] = True
-    if taken.sum() < len(place):
-        ranked = np.argsort(place, kind="stable")
-        twins = np.flatnonzero(np.diff(place[ranked]) == 0)
-        pairs = zip(by_time[ranked[twins]], by_time[ranked[twins + 1]], strict=True)
-        reasons: dict[str | int, str] = {}
-        for a, b in pairs:
-            reasons.setdefault(
-                groups.owner(a),
-                f"series {groups.owner(a)!r}: variable {channels[which[a]]!r} has two values at time {stamps.show(a)}, "
-                f"{seen(columns[value], a)} and {seen(columns[value], b)}; keep or average one of them.",
-            )
-        reject(InvalidTable, reasons)
-    table.reshape(-1)[place] = cells[by_time]
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner[new]))]).astype(np.int64)
-    return Observations(by_time[new], table, offsets, channels)
+    if schema.duplicates == REFUSE:
+        _refuse_twins(place, by_time, groups, lambda a: channels[which[a]], value, stamps)
+    table = merge(cells[by_time], place, int(new.sum()) * len(channels), schema.duplicates)
+    return Observations(by_time[new], table.reshape(-1, len(channels)), _offsets(groups.codes[by_time][new]), channels)
+
+
+def _new_times(owner: IntArray, ticks: npt.NDArray[Any]) -> BoolArray:
+    """Which rows are the first of their series and time; the rows are sorted."""
+    new = np.ones(len(owner), dtype=bool)
+    new[1:] = (owner[1:] != owner[:-1]) | (ticks[1:] != ticks[:-1])
+    return new
+
+
+def _offsets(owner: IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(np.bincount(owner))]).astype(np.int64)
+
+
+def _refuse_twins(
+    place: IntArray,
+    rows: IntArray,
+    groups: Groups,
+    channel: Callable[[int], str],
+    value: "pd.Series[Any]",
+    stamps: Stamps,
+) -> None:
+    """Refuse series of a long table in which a variable has two values at one time."""
+    if np.bincount(place).max() < 2:
+        return
+    ranked = np.argsort(place, kind="stable")
+    twins = np.flatnonzero(np.diff(place[ranked]) == 0)
+    before, after = rows[ranked[twins]], rows[ranked[twins + 1]]
+    follower = dict(zip(before.tolist(), after.tolist(), strict=True))
+    groups.reject(
+        InvalidTable,
+        "several values of a variable at one time",
+        before,
+        lambda a: (
+            f"series {groups.owner(a)!r}: variable {channel(a)!r} has two values at time {stamps.show(a)}, "
+            f"{seen(value, a)} and {seen(value, follower[a])}; keep one of them, or have them merged "
+            "(duplicates='mean', --duplicates mean)."
+        ),
+    )
 
 
 def _read_variables(
@@ -120,7 +150,7 @@ def _read_variables(
     missing = np.flatnonzero(column.isna().to_numpy())
     if len(missing):
         words = f"names no variable in column {name!r}; name it or drop the row."
-        reject(InvalidTable, {groups.owner(row): f"{groups.place(row)} {words}" for row in groups.worst(missing)})
+        groups.reject(InvalidTable, f"no variable in {name!r}", missing, lambda row: f"{groups.place(row)} {words}")
     if kind_of(column) != "text" and not is_integer(column):
         raise InvalidTable(
             f"variable column {name!r} holds {describe(column)}; variables are named by text or integers."

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.column import Columns, Groups, read_groups
+from denots.data.column import Columns
+from denots.data.groups import Groups, read_groups
 from denots.data.schema import TableSchema
-from denots.data.stamps import SECONDS, Stamps, read_stamps, unit_name
+from denots.data.stamps import SECONDS, Stamps, read_stamps, unit_name, zone_words
 from denots.errors import InvalidTable
 from denots.registry import listed
 from denots.shapes import FloatArray, IntArray
@@ -47,7 +48,7 @@ def read_questions(
             f"the table of questions asks about series {listed(strangers)}, which is not in the table of observations; "
             "drop these questions or add the observations."
         )
-    stamps = read_stamps(columns[schema.time], schema.time, groups)
+    stamps = read_stamps(columns[schema.time], schema.time, groups, schema.time_format)
     times: FloatArray = stamps.ticks.astype(np.float64)
     if stamps.per_second is not None:
         times = _since_start(stamps, groups, schema, frame)
@@ -72,15 +73,15 @@ def _since_start(stamps: Stamps, groups: Groups, schema: TableSchema, frame: "pd
     columns = picked_rows(schema, Columns(frame))
     observed = read_groups(columns[schema.id], schema.id)
     name = schema.time if schema.start is None else schema.start
-    seen = read_stamps(columns[name], name, observed)
+    seen = read_stamps(columns[name], name, observed, schema.time_format)
     if seen.per_second is None or stamps.per_second is None:
         raise InvalidTable(
             f"the questions are dates such as {stamps.show(0)}, but column {name!r} of the table holds numbers; ask in numbers."
         )
-    if seen.zone != stamps.zone:
+    if seen.zoned != stamps.zoned:
         raise InvalidTable(
-            f"the questions have time zone {stamps.zone or 'none'} and column {name!r} of the table has {seen.zone or 'none'}; "
-            "write both in one zone, best UTC."
+            f"the questions have {zone_words(stamps)} and column {name!r} of the table has {zone_words(seen)}; "
+            "write both with a zone, or both without."
         )
     origin = np.full(len(observed.ids), np.iinfo(np.int64).max)
     np.minimum.at(origin, observed.codes, seen.ticks)

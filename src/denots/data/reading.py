@@ -1,5 +1,6 @@
 """What could be read of a table or a list, and what could not."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,8 @@ import numpy.typing as npt
 
 from denots.data.reject import joint_error
 from denots.data.series import SeriesSet
-from denots.errors import Rejected
+from denots.errors import EmptySeries, Rejected, SkippedSeries
+from denots.registry import listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +21,20 @@ class Reading:
     ids: npt.NDArray[Any]
 
     def check(self) -> SeriesSet:
-        """The series, if none was rejected; else one error that names all of them."""
-        if self.rejected:
-            raise joint_error(self.rejected)
+        """The series, if none was rejected; else one error that names all of them.
+
+        Where the schema says so, series without any observation are left out with a warning.
+        """
+        skip = self.series.schema is not None and self.series.schema.skip_empty
+        empty = [bad for bad in self.rejected if issubclass(bad.error, EmptySeries)] if skip else []
+        others = [bad for bad in self.rejected if not (skip and issubclass(bad.error, EmptySeries))]
+        if others:
+            raise joint_error(others)
+        if empty:
+            warnings.warn(
+                f"{len(empty)} of {len(self.ids)} series are left out because nothing was observed in them: "
+                f"{listed([repr(bad.id) for bad in empty])}.",
+                SkippedSeries,
+                stacklevel=1,
+            )
         return self.series

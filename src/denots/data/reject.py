@@ -7,24 +7,37 @@ from denots.errors import DenotsError, Rejected
 from denots.registry import listed
 
 T = TypeVar("T")
-REASONS = 3  # spelled out in a message; the other series are named only
+REASONS = 3  # spelled out for each kind of fault; the other series are named only
 
 
-def reject(error: type[DenotsError], reasons: Mapping[str | int, str]) -> NoReturn:
+def reject(error: type[DenotsError], reasons: Mapping[str | int, str], kind: str = "") -> NoReturn:
     """Raise one error for all series in `reasons`; it does not return."""
-    raise joint_error([Rejected(name, reason, error) for name, reason in reasons.items()])
+    raise joint_error([Rejected(name, reason, error, kind) for name, reason in reasons.items()])
 
 
 def joint_error(rejected: Sequence[Rejected]) -> DenotsError:
-    """One error for all of them, of the kind of the first: their number, some reasons, and more names."""
-    message = rejected[0].reason
-    if len(rejected) > 1:
-        reasons = " ".join(f"({k}) {bad.reason}" for k, bad in enumerate(rejected[:REASONS], start=1))
-        others = listed([repr(bad.id) for bad in rejected[REASONS:]])
-        message = f"{len(rejected)} series cannot be read: {reasons}" + (f" Also: {others}." if others else "")
+    """One error for all of them, of the type of the first: for each kind of fault its count, some reasons, more names."""
+    kinds: dict[str, list[Rejected]] = {}
+    for bad in rejected:
+        kinds.setdefault(bad.kind, []).append(bad)
+    if len(rejected) == 1:
+        more = rejected[0].rows - 1
+        message = rejected[0].reason + (f" ({more + 1} such rows in this series.)" if more else "")
+    else:
+        parts = " ".join(f"({k}) {_told(kind, found)}" for k, (kind, found) in enumerate(kinds.items(), start=1))
+        message = f"{len(rejected)} series cannot be read: {parts}"
     error = rejected[0].error(message)
     error.rejected = tuple(rejected)
     return error
+
+
+def _told(kind: str, found: Sequence[Rejected]) -> str:
+    """One kind of fault: how often, the first places, and the names of the other series."""
+    rows = sum(bad.rows for bad in found)
+    count = f"{len(found)} series" if rows == len(found) else f"{rows} rows in {len(found)} series"
+    reasons = " ".join(bad.reason for bad in found[:REASONS])
+    others = listed([repr(bad.id) for bad in found[REASONS:]])
+    return (f"{kind}, {count}: " if kind else "") + reasons + (f" Also: {others}." if others else "")
 
 
 def leave_out(read: Callable[[set[str | int]], T], total: int) -> tuple[T, tuple[Rejected, ...]]:

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from denots.data.duplicates import DUPLICATES, REFUSE
 from denots.errors import InvalidFolder, InvalidTable
+from denots.registry import lookup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +31,8 @@ class TableSchema:
             passed over; else an unknown one is an error, because it may be a misspelt channel.
         time_unit: "s", "min", "h" or "d"; needed for dates, a label for numbers.
         start: a column with the moment at which each series began.
+        sort, duplicates, skip_empty, na, time_format: how a table is cleaned while it is read; `read_frame` explains them.
+        categories: of each column that holds text, one list; it stands for as many columns.
     """
 
     id: str
@@ -41,6 +45,15 @@ class TableSchema:
     time_unit: str | None = None
     start: str | None = None
     picked: bool = False
+    sort: bool = False
+    duplicates: str = REFUSE
+    skip_empty: bool = False
+    na: tuple[str, ...] = ()
+    time_format: str | None = None
+    categories: Mapping[str, tuple[str, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        lookup(dict.fromkeys(DUPLICATES, True), self.duplicates, "way to treat duplicates")
 
     def learn(self, frame: "pd.DataFrame | pl.DataFrame") -> "SeriesSet":
         """The series of a first table with their target; `schema` of the set has every gap filled."""
@@ -57,6 +70,11 @@ class TableSchema:
         from denots.data.frame import scan_frame
 
         return scan_frame(self, frame, target)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Columns of a text file that must not be read as dates or numbers: their format is told."""
+        return () if self.time_format is None else tuple(name for name in (self.time, self.start) if name is not None)
 
     def columns(self) -> dict[str, str]:
         """Every column that the schema names, and its part; no column plays two."""
@@ -85,26 +103,33 @@ class TableSchema:
 
     def as_json(self) -> dict[str, Any]:
         """Everything that `from_json` needs to make the same schema."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        content = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        if self.categories is not None:
+            content["categories"] = {name: list(own) for name, own in self.categories.items()}
+        return content
 
     @classmethod
     def from_json(cls, content: object, place: str) -> "TableSchema":
         """The schema that `as_json` described; `place` (a file) opens the error for anything else."""
         if not isinstance(content, Mapping):
             raise InvalidFolder(f"{place} describes no table: found {content!r:.60}, expected an object.")
-        unknown, missing = set(content) - set(_FITS), set(_FITS) - set(content)
+        unknown, missing = set(content) - set(_FITS), {"id", "time", "channels"} - set(content)
         if unknown or missing:
             what = f"{sorted(unknown)[0]!r} is unknown" if unknown else f"{sorted(missing)[0]!r} is missing"
             raise InvalidFolder(f"{place} describes no table of this version: {what}; copy the folder again.")
-        for name, (fits, expected) in _FITS.items():
-            if not fits(content[name]):
+        content = {"categories": {}} | dict(content)  # a model of an earlier version knows no categories
+        for name, value in content.items():
+            fits, expected = _FITS[name]
+            if not fits(value):
                 raise InvalidFolder(
-                    f"{place} describes no table: {name!r} is {content[name]!r:.60}, expected {expected}; "
+                    f"{place} describes no table: {name!r} is {value!r:.60}, expected {expected}; "
                     "copy the folder again."
                 )
         found: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in content.items()
         }
+        if found["categories"] is not None:
+            found["categories"] = {name: tuple(own) for name, own in found["categories"].items()}
         schema = cls(**found)
         try:
             schema.columns()
@@ -134,6 +159,10 @@ def _is_names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
 
 
+def _is_categories(value: object) -> bool:
+    return value is None or (isinstance(value, dict) and all(map(_is_names, value.values())))
+
+
 def _is_unit_or_none(value: object) -> bool:
     return value is None or value in ("s", "min", "h", "d")
 
@@ -142,7 +171,11 @@ _FITS: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("id", "time"), (_is_text, "a column name")),
     **dict.fromkeys(("target", "variable", "value", "start"), (_is_text_or_none, "a column name or null")),
     "static": (_is_names, "a list of different column names"),
+    "na": (_is_names, "a list of different words"),
+    "categories": (_is_categories, "a list of different words for each column, or null"),
+    "duplicates": (lambda value: value in DUPLICATES, ", ".join(DUPLICATES)),
+    "time_format": (_is_text_or_none, "a format or null"),
     "channels": (lambda value: _is_names(value) and bool(value), "a list of different channel names"),
     "time_unit": (_is_unit_or_none, "s, min, h, d or null"),
-    "picked": (lambda value: isinstance(value, bool), "true or false"),
+    **dict.fromkeys(("picked", "sort", "skip_empty"), (lambda value: isinstance(value, bool), "true or false")),
 }

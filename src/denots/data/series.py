@@ -147,8 +147,13 @@ class SeriesSet:
         channels: Sequence[str] | None = None,
         time_unit: str | None = None,
         start: str | None = None,
+        sort: bool = False,
+        duplicates: str = "error",
+        skip_empty: bool = False,
+        na: str | Sequence[str] = (),
+        time_format: str | None = None,
     ) -> "SeriesSet":
-        """Read a pandas or polars table, wide or long; `denots.data.frame.read_frame` explains each argument."""
+        """Read a pandas, polars or Arrow table, wide or long; `denots.data.frame.read_frame` explains each argument."""
         from denots.data.frame import read_frame
 
         return read_frame(
@@ -163,6 +168,11 @@ class SeriesSet:
             channels=channels,
             time_unit=time_unit,
             start=start,
+            sort=sort,
+            duplicates=duplicates,
+            skip_empty=skip_empty,
+            na=na,
+            time_format=time_format,
         )
 
     @classmethod

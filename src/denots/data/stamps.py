@@ -1,14 +1,14 @@
 """Time columns: numbers or dates in, time since the start of each series out."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.column import Groups, describe, integers, is_integer, kind_of, numbers, odd_cells, seen, show
-from denots.data.reject import reject
-from denots.errors import InvalidSeries, InvalidTable
+from denots.data.column import describe, integers, is_integer, kind_of, numbers, odd_cells, seen, show
+from denots.data.groups import Groups
+from denots.errors import InvalidOption, InvalidSeries, InvalidTable
 from denots.registry import lookup
 from denots.shapes import FloatArray, IntArray
 
@@ -35,19 +35,21 @@ class Stamps:
     column: "pd.Series[Any]"
     ticks: npt.NDArray[Any]  # [rows]
     per_second: int | None = None  # None: the ticks are the user's own numbers
-    zone: str = ""
+    zoned: bool = False  # whether the stamps say where on earth their clock stands
 
     def show(self, row: int) -> str:
         return show(self.column, row)
 
 
-def read_stamps(column: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
-    """Read numbers, dates or ISO 8601 text; a missing or unreadable stamp is refused with its row."""
+def read_stamps(column: "pd.Series[Any]", name: str, groups: Groups, form: str | None = None) -> Stamps:
+    """Read numbers, dates, or text in ISO 8601 or in the given format of strptime; a bad stamp is refused with its row."""
     missing = np.flatnonzero(column.isna().to_numpy())
     if len(missing):
         words = f"has no value in column {name!r}; every row needs one, so fill or drop it."
-        reject(InvalidTable, {groups.owner(row): f"{groups.place(row)} {words}" for row in groups.worst(missing)})
+        groups.reject(InvalidTable, f"no value in {name!r}", missing, lambda row: f"{groups.place(row)} {words}")
     kind = kind_of(column)
+    if form is not None and kind != "date":
+        return _read_format(column.astype(str), name, groups, form)
     if kind == "number":
         return Stamps(name, column, _plain_numbers(column, name, groups))
     if odd_cells(column) is not None:
@@ -55,10 +57,10 @@ def read_stamps(column: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
     if kind == "text" or (kind == "date" and column.dtype == object):
         return _read_text(column.astype(str), name, groups)
     if kind == "date":
-        zone = "" if column.dt.tz is None else _zone_name(str(column.dt.tz))
-        return Stamps(name, column, *_ticks(column), zone)
+        return Stamps(name, column, *_ticks(column), zoned=column.dt.tz is not None)
     raise InvalidTable(
-        f"column {name!r} holds {describe(column)}; times are numbers, dates or ISO 8601 text, so convert it "
+        f"column {name!r} holds {describe(column)}; times are numbers, dates, ISO 8601 text or text in a format that is "
+        "told (time_format=..., --time-format), so convert it "
         "(durations: divide by one unit of time)."
     )
 
@@ -94,22 +96,43 @@ def unit_name(spelling: str) -> str:
     return lookup(UNITS, spelling.strip().lower(), "time unit")
 
 
-def check_order(stamps: Stamps, groups: Groups) -> None:
-    """Refuse a table whose times do not increase from row to row within a series."""
-    step = np.diff(stamps.ticks[groups.rows])
-    step[groups.offsets[1:-1] - 1] = 1
-    bad = np.flatnonzero(step <= 0)
-    reasons: dict[str | int, str] = {}
-    for place in bad[np.unique(groups.codes[groups.rows[bad]], return_index=True)[1]]:
-        before, after = groups.rows[place], groups.rows[place + 1]
-        same = stamps.ticks[before] == stamps.ticks[after]
-        todo = "Merge rows with the same stamp first." if same else "Sort the table by id and time first."
-        reasons[groups.owner(before)] = (
-            f"series {groups.owner(before)!r}: times must increase strictly, but {seen(stamps.column, before)} "
-            f"is followed by {seen(stamps.column, after)}. {todo}"
-        )
-    if reasons:
-        reject(InvalidSeries, reasons)
+def ordered_rows(stamps: Stamps, groups: Groups, *, sort: bool, repeats: bool) -> IntArray:
+    """All rows, series by series; refused unless times increase within each, or are to be sorted or may repeat."""
+    rows: IntArray = np.lexsort((stamps.ticks, groups.codes)) if sort else groups.rows
+    before, after = rows[:-1], rows[1:]
+    inner = groups.codes[before] == groups.codes[after]
+    earlier, later = stamps.ticks[before], stamps.ticks[after]
+    for kind, bad, allowed, todo in (
+        (
+            "unsorted times",
+            earlier > later,
+            False,
+            "Sort the table by id and time, or have it sorted (sort=True, --sort).",
+        ),
+        (
+            "several rows at one time",
+            earlier == later,
+            repeats,
+            "Merge rows with the same stamp, or have them merged (duplicates='mean', --duplicates mean).",
+        ),
+    ):
+        places = np.flatnonzero(inner & bad)
+        if len(places) and not allowed:
+            _refuse_order(stamps, groups, kind, before[places], after[places], todo)
+    return rows
+
+
+def _refuse_order(stamps: Stamps, groups: Groups, kind: str, before: IntArray, after: IntArray, todo: str) -> NoReturn:
+    follower = dict(zip(before.tolist(), after.tolist(), strict=True))
+    groups.reject(
+        InvalidSeries,
+        kind,
+        before,
+        lambda row: (
+            f"series {groups.owner(row)!r}: times must increase strictly, but {seen(stamps.column, row)} "
+            f"is followed by {seen(stamps.column, follower[row])}. {todo}"
+        ),
+    )
 
 
 def _plain_numbers(column: "pd.Series[Any]", name: str, groups: Groups) -> npt.NDArray[Any]:
@@ -133,47 +156,68 @@ def _ticks(column: "pd.Series[Any]") -> tuple[IntArray, int]:
     return stamps.astype("datetime64[us]").view(np.int64), 10**6
 
 
+def zone_words(stamps: Stamps) -> str:
+    return "a time zone" if stamps.zoned else "no time zone"
+
+
 def _read_text(text: "pd.Series[Any]", name: str, groups: Groups) -> Stamps:
+    """ISO 8601; stamps with an offset are read to one clock, whatever their offsets are."""
     import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as pc
 
     found = pc.extract_regex(pa.array(text, type=pa.large_string()), _ISO)
     dates = pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce")
-    bad = np.flatnonzero(dates.isna().to_numpy() | ~found.is_valid().to_numpy(zero_copy_only=False))
-    if len(bad):
-        words = "write dates as ISO 8601, such as 2024-05-31T13:30:00, and numbers as a numeric column."
-        reasons = {
-            groups.owner(row): f"{groups.place(row)}: {show(text, row)} in column {name!r} is text but no date; {words}"
-            for row in groups.worst(bad)
-        }
-        if len(bad) > len(text) / 2:
-            raise InvalidTable(reasons[groups.owner(bad[0])])
-        reject(InvalidTable, reasons)
-    codes, spellings = pd.factorize(pc.struct_field(found, "zone").to_pandas())
-    zones = np.array([_zone_name(spelling) for spelling in spellings])[codes]
-    other = np.flatnonzero(zones != zones[0])
+    bad = dates.isna().to_numpy() | ~found.is_valid().to_numpy(zero_copy_only=False)
+    _refuse_dates(
+        text,
+        name,
+        groups,
+        bad,
+        "text but no date; write dates as ISO 8601, such as 2024-05-31T13:30:00, or tell their format "
+        "(time_format=..., --time-format), and write numbers as a numeric column.",
+    )
+    zoned = (pc.struct_field(found, "zone").to_pandas().fillna("") != "").to_numpy()
+    other = np.flatnonzero(zoned != zoned[0])
     if len(other):
+        which = "no UTC offset" if zoned[0] else "a UTC offset"
         raise InvalidTable(
-            f"{groups.place(other[0])}: {show(text, other[0])} in column {name!r} has another time zone than "
-            f"{seen(text, 0)}; write all stamps in one zone, best UTC."
+            f"{groups.place(other[0])}: {show(text, other[0])} in column {name!r} has {which}, unlike "
+            f"{seen(text, 0)}; write an offset in every stamp or in none."
         )
-    return Stamps(name, text, *_ticks(dates), str(zones[0]))
+    return Stamps(name, text, *_ticks(dates), zoned=bool(zoned[0]))
 
 
-def _zone_name(zone: str) -> str:
-    """One spelling per zone: "" for none, "UTC", a region, or an offset such as +02:00."""
-    if zone in ("", "UTC"):
-        return zone
-    offset = zone.removeprefix("UTC")
-    if offset[0] in "+-":
-        digits = offset[1:].replace(":", "").ljust(4, "0")
-        return "UTC" if digits == "0000" else f"{offset[0]}{digits[:2]}:{digits[2:]}"
-    return "UTC" if zone == "Z" else zone
+def _read_format(text: "pd.Series[Any]", name: str, groups: Groups, form: str) -> Stamps:
+    import pandas as pd
+
+    zoned = "%z" in form or "%Z" in form
+    try:
+        dates = pd.to_datetime(text, format=form, utc=zoned, errors="coerce")
+    except ValueError as error:
+        raise InvalidOption(
+            f"{form!r} is no format of dates ({error}); write it as for strptime, such as %d.%m.%Y %H:%M."
+        ) from error
+    words = f"no date of the format {form!r}; repair the cell, or the format (time_format=..., --time-format)."
+    _refuse_dates(text, name, groups, dates.isna().to_numpy(), words)
+    return Stamps(name, text, *_ticks(dates), zoned=zoned)
+
+
+def _refuse_dates(text: "pd.Series[Any]", name: str, groups: Groups, bad: npt.NDArray[np.bool_], words: str) -> None:
+    """Refuse the series with a cell that is no date; if most cells are none, the column is to blame."""
+    rows = np.flatnonzero(bad)
+
+    def reason(row: int) -> str:
+        return f"{groups.place(row)}: {show(text, row)} in column {name!r} is {words}"
+
+    if len(rows) > len(text) / 2:
+        raise InvalidTable(reason(int(rows[0])))
+    if len(rows):
+        groups.reject(InvalidTable, f"no date in {name!r}", rows, reason)
 
 
 def _one_clock(stamps: Stamps, begin: Stamps) -> tuple[Stamps, Stamps]:
-    """Both in the finer of their ticks; numbers do not mix with dates, nor one time zone with another."""
+    """Both in the finer of their ticks; numbers do not mix with dates, nor dates with and without a zone."""
     if stamps.per_second is None and begin.per_second is None:
         return stamps, begin
     if stamps.per_second is None or begin.per_second is None:
@@ -181,10 +225,10 @@ def _one_clock(stamps: Stamps, begin: Stamps) -> tuple[Stamps, Stamps]:
             f"column {stamps.name!r} holds {describe(stamps.column)} but start column {begin.name!r} holds "
             f"{describe(begin.column)}; both must be numbers or both dates."
         )
-    if stamps.zone != begin.zone:
+    if stamps.zoned != begin.zoned:
         raise InvalidTable(
-            f"column {stamps.name!r} has time zone {stamps.zone or 'none'} ({seen(stamps.column, 0)}) but start column "
-            f"{begin.name!r} has {begin.zone or 'none'} ({begin.show(0)}); write both in one zone, best UTC."
+            f"column {stamps.name!r} has {zone_words(stamps)} ({seen(stamps.column, 0)}) but start column "
+            f"{begin.name!r} has {zone_words(begin)} ({begin.show(0)}); write both with a zone, or both without."
         )
     fine = max(stamps.per_second, begin.per_second)
     return _refine(stamps, fine // stamps.per_second), _refine(begin, fine // begin.per_second)
@@ -204,19 +248,23 @@ def _check_begin(stamps: Stamps, begin: Stamps, groups: Groups, heads: IntArray)
     own = begin.ticks[groups.first]
     odd = np.flatnonzero(begin.ticks != own[groups.codes])
     if len(odd):
-        reasons = {}
-        for row in groups.worst(odd):
+
+        def reason(row: int) -> str:
             head = groups.first[groups.codes[row]]
-            reasons[groups.owner(row)] = (
+            return (
                 f"series {groups.owner(row)!r}: start column {begin.name!r} must be constant within a series, but it is "
                 f"{seen(begin.column, head)} and {seen(begin.column, row)}; make it one value per series."
             )
-        reject(InvalidTable, reasons)
+
+        groups.reject(InvalidTable, f"several values of {begin.name!r} in one series", odd, reason)
     late = heads[np.flatnonzero(own > stamps.ticks[heads])]
     if len(late):
-        reasons = {
-            groups.owner(head): f"series {groups.owner(head)!r} starts at {begin.show(head)} (column {begin.name!r}), "
-            f"after its first observation at {stamps.show(head)}; start must not be later."
-            for head in late
-        }
-        reject(InvalidSeries, reasons)
+        groups.reject(
+            InvalidSeries,
+            "a start after the first observation",
+            late,
+            lambda head: (
+                f"series {groups.owner(head)!r} starts at {begin.show(head)} (column {begin.name!r}), "
+                f"after its first observation at {stamps.show(head)}; start must not be later."
+            ),
+        )

@@ -1,77 +1,85 @@
-"""Table files: CSV, TSV, Parquet and Feather in, predictions out."""
+"""Table files: CSV, TSV, Parquet, Feather and Excel in, predictions out."""
 
+import gzip
+import io
+import lzma
 import os
 import re
+import sys
 import uuid
-from collections.abc import Callable
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from denots.data.column import LINE, MISSING_WORDS
+from denots.data.column import LINE, kind_of
+from denots.data.missing import MISSING_WORDS, as_numbers, odd_words
 from denots.errors import InvalidFile, InvalidTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".feather")
+STANDARD = FilePath("-")  # standard input or output, as CSV
+TEXT_SUFFIXES = (*(kind + packed for kind in (".csv", ".tsv") for packed in ("", ".gz", ".xz", ".zip")), ".zip")
+SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather", ".xlsx")
+SUPPORTED = ".csv and .tsv (also with .gz, .xz or .zip), .zip, .parquet, .feather, .xlsx"
 
 _PLAIN_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 _ROW_LABELS = re.compile(r"__index_level_\d+__")
 
 
-def read_table(path: str | FilePath, *, id: str | None = None) -> "pd.DataFrame":
-    """Read a .csv, .csv.gz, .tsv, .parquet or .feather file whole.
+def read_table(path: str | FilePath, *, id: str | None = None, texts: Iterable[str] = ()) -> "pd.DataFrame":
+    """Read a table file whole: .csv, .tsv (also with .gz, .xz or .zip), .parquet, .feather or .xlsx.
 
-    In text files the words "NaN", "nan", "NA", "null" and "NULL" and empty cells are
+    A folder is read as a Parquet table in parts; "-" is CSV on standard input. In text files the words
+    "NaN", "nan", "NA", "null" and "NULL" and empty cells are
     missing where a column is otherwise numeric; in a column of text only empty cells are,
     so a class or a series may be called "NA". A .csv file may have semicolons or tabs instead
     of commas; with semicolons, numbers may have decimal commas. A line with too few or too
     many fields is an error. The index of the result is named "line" and says in which line of the
-    file each row stands, unless a cell or an empty line breaks the count. Stamps with a time zone stay text, so that a mix of zones can be
-    noticed.
+    file each row stands, unless a cell or an empty line breaks the count. Stamps with a time zone stay
+    text, as they were written.
 
     Args:
         id: the id column. In text files it is read as text, so that 007 stays 007; it
             becomes integers only where every cell is one of at most 18 digits without
             leading zeros.
+        texts: further columns of text files that are read as text, whatever is in them.
     """
-    import pandas as pd
     import pyarrow as pa
 
     path = FilePath(path)
-    suffix = _suffix(path)
-    if not path.exists():
-        raise InvalidTable(f"there is no file {path}; check the name and the folder.")
-    if path.is_dir():
-        raise InvalidTable(f"{path} is a folder; name one table file in it.")
-    if path.stat().st_size == 0:
-        raise InvalidTable(f"{path} is empty (0 bytes); write it again.")
+    place = "standard input" if path == STANDARD else str(path)
+    suffix = _check_readable(path)
     try:
-        table = _READERS[suffix](path, id)
-        labels = [name for name in table.column_names if _ROW_LABELS.fullmatch(name)]
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path) from error
-    except (pa.ArrowException, OSError, EOFError) as error:
-        if "UTF8" in str(error):
-            raise _not_utf8(path) from error
+        if suffix in TEXT_SUFFIXES:
+            content = _content(path, suffix)
+            if not content:
+                raise InvalidTable(f"{place} is empty (0 bytes); write it again.")
+            return _read_csv(place, content, suffix, id, texts)
+        return _READERS[suffix](path, id)
+    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         reason = " ".join(str(error).split())
         raise InvalidTable(
-            f"{path} cannot be read as {suffix}: {reason} It may be truncated or of another format; write it again."
+            f"{place} cannot be read as {suffix}: {reason} It may be truncated or of another format; write it again."
         ) from error
-    frame = table.drop_columns(labels).to_pandas(ignore_metadata=True, date_as_object=False)
-    if _READERS[suffix] is _read_csv and _lines(path) == len(frame) + 1:
-        frame.index = pd.RangeIndex(2, len(frame) + 2, name=LINE)
-    return frame
 
 
 def write_table(frame: "pd.DataFrame", path: str | FilePath) -> None:
-    """Write a table without its index; the file appears whole or not at all."""
+    """Write a table without its index; the file appears whole or not at all. "-" is CSV on standard output."""
     path = FilePath(path)
     check_destination(path)
+    if path == STANDARD:
+        frame.to_csv(sys.stdout, index=False)
+        return
     suffix = _suffix(path)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
-        _WRITERS[suffix](frame, partial)
+        if suffix in TEXT_SUFFIXES:
+            _write_text(frame, partial, path.name, suffix)
+        else:
+            _WRITERS[suffix](frame, partial)
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
@@ -79,9 +87,28 @@ def write_table(frame: "pd.DataFrame", path: str | FilePath) -> None:
 
 def check_destination(path: FilePath) -> None:
     """Refuse a name that `write_table` could not write to; worth asking before long work."""
-    _suffix(path)
+    if path == STANDARD:
+        return
+    if _suffix(path) == ".xlsx":
+        _require_excel(path)
     if path.is_dir() or not path.parent.is_dir():
         raise InvalidTable(f"cannot write {path}: it must be a file name in an existing folder.")
+
+
+def _check_readable(path: FilePath) -> str:
+    """The suffix of a file that is there, or the error that says what is wrong with the name."""
+    if path == STANDARD:
+        return ".csv"
+    if path.is_dir():
+        if not any(path.rglob("*.parquet")):
+            raise InvalidTable(f"{path} is a folder without .parquet files; name one table file in it.")
+        return ".parquet"
+    suffix = _suffix(path)
+    if not path.exists():
+        raise InvalidTable(f"there is no file {path}; check the name and the folder.")
+    if path.stat().st_size == 0:
+        raise InvalidTable(f"{path} is empty (0 bytes); write it again.")
+    return suffix
 
 
 def _suffix(path: FilePath) -> str:
@@ -89,33 +116,71 @@ def _suffix(path: FilePath) -> str:
     for suffix in SUFFIXES:
         if name.endswith(suffix):
             return suffix
-    raise InvalidTable(f"{path} is not a table file; supported are {', '.join(SUFFIXES)}.")
+    raise InvalidTable(f"{path} is not a table file; supported are {SUPPORTED}.")
 
 
-def _read_csv(path: FilePath, id: str | None) -> Any:
+def _content(path: FilePath, suffix: str) -> bytes:
+    """The bytes of a text file, unpacked."""
+    if path == STANDARD:
+        return sys.stdin.buffer.read()
+    raw = path.read_bytes()
+    if suffix.endswith(".gz"):
+        return gzip.decompress(raw)
+    if suffix.endswith(".xz"):
+        return lzma.decompress(raw)
+    return _unzip(path, raw) if suffix.endswith(".zip") else raw
+
+
+def _unzip(path: FilePath, raw: bytes) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        files = [part for part in archive.infolist() if not part.is_dir() and not part.filename.startswith("__MACOSX")]
+        if len(files) != 1:
+            raise InvalidTable(f"{path} holds {len(files)} files; expected one, the table, so unpack it.")
+        if files[0].flag_bits & 1:
+            raise InvalidTable(f"{path} is encrypted; unpack it.")
+        return archive.read(files[0])
+
+
+def _read_csv(place: str, content: bytes, suffix: str, id: str | None, texts: Iterable[str]) -> "pd.DataFrame":
+    import pandas as pd
     import pyarrow as pa
 
-    types = {} if id is None else {id: pa.string()}
-    delimiter = _delimiter(path)
-    readings = {point: _parse_csv(path, types, delimiter, point) for point in (".," if delimiter == ";" else ".")}
+    types = dict.fromkeys([*texts, *([] if id is None else [id])], pa.string())
+    try:
+        frame = _as_pandas(_csv_table(content, _delimiter(content, suffix), types, id))
+    except (UnicodeDecodeError, pa.ArrowException) as error:
+        if isinstance(error, UnicodeDecodeError) or "UTF8" in str(error):
+            raise _not_utf8(place, content) from error
+        raise
+    if content.count(b"\n") + (not content.endswith(b"\n")) == len(frame) + 1:
+        frame.index = pd.RangeIndex(2, len(frame) + 2, name=LINE)
+    return frame
+
+
+def _csv_table(content: bytes, delimiter: str, types: dict[str, Any], id: str | None) -> Any:
+    """An Arrow table; stamps with a zone stay text, and text that is no UTF-8 is an error."""
+    import pyarrow as pa
+
+    readings = {point: _parse_csv(content, types, delimiter, point) for point in (".," if delimiter == ";" else ".")}
     point = min(readings, key=lambda point: _text_columns(readings[point]))
     table = readings[point]
     zoned = [field.name for field in table.schema if pa.types.is_timestamp(field.type) and field.type.tz is not None]
     if zoned:
-        table = _parse_csv(path, types | dict.fromkeys(zoned, pa.string()), delimiter, point)
+        table = _parse_csv(content, types | dict.fromkeys(zoned, pa.string()), delimiter, point)
     for k, field in enumerate(table.schema):
         if pa.types.is_binary(field.type):
-            raise _not_utf8(path)
+            raise pa.ArrowInvalid(f"column {field.name!r} is not UTF8")
         if pa.types.is_string(field.type):
             table = table.set_column(k, field.name, _read_text(table.column(k), whole=field.name == id))
     return table
 
 
-def _parse_csv(path: FilePath, types: dict[str, Any], delimiter: str, point: str) -> Any:
+def _parse_csv(content: bytes, types: dict[str, Any], delimiter: str, point: str) -> Any:
+    import pyarrow as pa
     from pyarrow import csv
 
     return csv.read_csv(
-        path,
+        pa.BufferReader(content),
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=csv.ConvertOptions(
             column_types=types, null_values=list(MISSING_WORDS), strings_can_be_null=False, decimal_point=point
@@ -123,44 +188,26 @@ def _parse_csv(path: FilePath, types: dict[str, Any], delimiter: str, point: str
     )
 
 
-def _delimiter(path: FilePath) -> str:
+def _delimiter(content: bytes, suffix: str) -> str:
     """A tab in a .tsv file; elsewhere a comma, or what the header has instead of one."""
-    import pyarrow as pa
-
-    if path.name.lower().endswith(".tsv"):
+    if suffix.startswith(".tsv"):
         return "\t"
-    with pa.input_stream(str(path)) as stream:
-        header = stream.read(1 << 16).partition(b"\n")[0]
+    header = content[: 1 << 16].partition(b"\n")[0]
     return next((sign.decode() for sign in (b",", b";", b"\t") if sign in header), ",")
 
 
-def _lines(path: FilePath) -> int:
-    """Lines of a text file, compressed or not; a last one without an end counts, too."""
-    import pyarrow as pa
-
-    count, last = 0, b""
-    with pa.input_stream(str(path)) as stream:
-        while block := stream.read(1 << 22):
-            count, last = count + block.count(b"\n"), block[-1:]
-    return count + (last != b"\n")
-
-
-def _not_utf8(path: FilePath) -> InvalidFile:
+def _not_utf8(place: str, content: bytes) -> InvalidFile:
     """Where the first byte stands that is no UTF-8, and how the line would read in the usual other encoding."""
-    import pyarrow as pa
-
-    with pa.input_stream(str(path)) as stream:
-        lines = stream.read().split(b"\n")
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(content.split(b"\n"), start=1):
         try:
             line.decode("utf-8")
         except UnicodeDecodeError as error:
             shown = line[max(error.start - 20, 0) : error.start + 20].decode("latin-1").strip()
             return InvalidFile(
-                f"{path}, line {number}: byte 0x{line[error.start]:02X} is not UTF-8 text (as Latin-1 it reads {shown!r}); "
+                f"{place}, line {number}: byte 0x{line[error.start]:02X} is not UTF-8 text (as Latin-1 it reads {shown!r}); "
                 "save the file as UTF-8, for example with: iconv -f latin1 -t utf-8."
             )
-    return InvalidFile(f"{path} is not UTF-8 text; save it as UTF-8.")
+    return InvalidFile(f"{place} is not UTF-8 text; save it as UTF-8.")
 
 
 def _text_columns(table: Any) -> int:
@@ -179,30 +226,77 @@ def _read_text(cells: Any, *, whole: bool) -> Any:
     return pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells)
 
 
-def _read_parquet(path: FilePath, id: str | None) -> Any:
+def _as_pandas(table: Any) -> "pd.DataFrame":
+    labels = [name for name in table.column_names if _ROW_LABELS.fullmatch(name)]
+    return table.drop_columns(labels).to_pandas(ignore_metadata=True, date_as_object=False)
+
+
+def _read_parquet(path: FilePath, id: str | None) -> "pd.DataFrame":
     from pyarrow import parquet
 
-    return parquet.read_table(path)
+    return _as_pandas(parquet.read_table(path))
 
 
-def _read_feather(path: FilePath, id: str | None) -> Any:
+def _read_feather(path: FilePath, id: str | None) -> "pd.DataFrame":
     from pyarrow import feather
 
-    return feather.read_table(path)
+    return _as_pandas(feather.read_table(path))
 
 
-_READERS: dict[str, Callable[[FilePath, str | None], Any]] = {
-    ".csv": _read_csv,
-    ".csv.gz": _read_csv,
-    ".tsv": _read_csv,
+def _read_excel(path: FilePath, id: str | None) -> "pd.DataFrame":
+    """The only sheet with cells; numbers with a few words for missing among them are numbers."""
+    import pandas as pd
+
+    _require_excel(path)
+    try:
+        sheets = pd.read_excel(path, sheet_name=None, engine="openpyxl", keep_default_na=False, na_values=[""])
+    except (KeyError, ValueError) as error:
+        raise zipfile.BadZipFile(f"{error}.") from error
+    filled = {name: sheet for name, sheet in sheets.items() if len(sheet)}
+    if len(filled) != 1:
+        raise InvalidTable(
+            f"{path} has {len(filled)} sheets with rows{': ' if filled else ''}{', '.join(map(repr, filled))}; expected one, "
+            "so save the one to read as a file of its own."
+        )
+    (frame,) = filled.values()
+    for name in [name for name in frame.columns if frame[name].dtype == object]:
+        if name == id:
+            frame[name] = frame[name].where(frame[name].isna(), frame[name].astype(str))
+        elif kind_of(frame[name]) == "mixed" and not odd_words(frame[name]).any():
+            frame[name] = as_numbers(frame[name])
+    return frame
+
+
+def _write_text(frame: "pd.DataFrame", partial: FilePath, name: str, suffix: str) -> None:
+    packed = {"gz": "gzip", "xz": "xz", "zip": "zip"}.get(suffix.rpartition(".")[2])
+    inside = {"archive_name": FilePath(name[:-4]).with_suffix(suffix[:4] if len(suffix) > 4 else ".csv").name}
+    compression: Any = None if packed is None else {"method": packed, **(inside if packed == "zip" else {})}
+    frame.to_csv(partial, index=False, sep="\t" if suffix.startswith(".tsv") else ",", compression=compression)
+
+
+def _write_excel(frame: "pd.DataFrame", partial: FilePath) -> None:
+    with partial.open("wb") as file:
+        try:
+            frame.to_excel(file, index=False, engine="openpyxl")
+        except ValueError as error:
+            raise InvalidTable(f"the table cannot be written as .xlsx: {error}; write .csv or .parquet.") from error
+
+
+def _require_excel(path: FilePath) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("openpyxl") is None:
+        raise InvalidTable(f"{path}: Excel files need openpyxl; install it with: pip install 'denots[excel]'.")
+
+
+_READERS: dict[str, Callable[[FilePath, str | None], "pd.DataFrame"]] = {
     ".parquet": _read_parquet,
     ".feather": _read_feather,
+    ".xlsx": _read_excel,
 }
 
 _WRITERS: dict[str, Callable[["pd.DataFrame", FilePath], None]] = {
-    ".csv": lambda frame, path: frame.to_csv(path, index=False, compression=None),
-    ".csv.gz": lambda frame, path: frame.to_csv(path, index=False, compression="gzip"),
-    ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t", compression=None),
     ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
     ".feather": lambda frame, path: frame.reset_index(drop=True).to_feather(path),
+    ".xlsx": _write_excel,
 }

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from denots.data.reject import reject
-from denots.errors import InvalidSeries, InvalidTarget
+from denots.errors import EmptySeries, InvalidSeries, InvalidTarget
 from denots.registry import listed
 from denots.shapes import IntArray
 
 if TYPE_CHECKING:
     from denots.data.series import SeriesSet
+
+SKIP = "of a table: skip_empty=True, --skip-empty"  # how series without observations are left out
 
 
 def check_series_set(series: "SeriesSet") -> None:
@@ -57,7 +59,7 @@ def _check_shapes(series: "SeriesSet") -> None:
     empty = np.flatnonzero(np.diff(series.offsets) < 1)
     if len(empty):
         words = "is empty; a series needs at least one observation, so leave it out."
-        _reject(series, empty, lambda k: f"series {series.id(k)!r} {words}")
+        _reject(series, empty, "no rows", lambda k: f"series {series.id(k)!r} {words}")
 
 
 def _check_times(series: "SeriesSet") -> None:
@@ -66,6 +68,7 @@ def _check_times(series: "SeriesSet") -> None:
         _reject(
             series,
             bad,
+            "infinite or missing times",
             lambda k: (
                 f"series {series.id(k)!r}: times[{bad[k] - series.offsets[k]}] = {series.times[bad[k]]}; "
                 "every observation needs a finite time, so drop or repair it."
@@ -75,16 +78,23 @@ def _check_times(series: "SeriesSet") -> None:
     step[series.offsets[1:-1] - 1] = 1.0  # from one series to the next, time may go back
     bad = _first_of_each(series, np.flatnonzero(step <= 0))
     if bad:
-        _reject(series, bad, lambda k: _unsorted(series, k, bad[k]))
+        _reject(series, bad, "times that do not increase", lambda k: _unsorted(series, k, bad[k]))
     first = series.times[series.offsets[:-1]]
     lost = np.flatnonzero(~np.isfinite(series.start))
     if len(lost):
-        _reject(series, lost, lambda k: f"series {series.id(k)!r} starts at {series.start[k]}; start must be finite.")
+        words = "start must be finite."
+        _reject(
+            series,
+            lost,
+            "an infinite or missing start",
+            lambda k: f"series {series.id(k)!r} starts at {series.start[k]}; {words}",
+        )
     late = np.flatnonzero(~(series.start <= first))
     if len(late):
         _reject(
             series,
             late,
+            "a start after the first observation",
             lambda k: (
                 f"series {series.id(k)!r} starts at {series.start[k]}, after its first observation at {first[k]}; "
                 "start must not be later."
@@ -105,11 +115,13 @@ def _check_values(series: "SeriesSet") -> None:
     infinite = np.isinf(series.values)
     bad = _first_of_each(series, np.flatnonzero(infinite.any(axis=1)))
     if bad:
-        _reject(series, bad, lambda k: _infinite(series, k, bad[k], int(infinite[bad[k]].argmax())))
+        _reject(series, bad, "infinite values", lambda k: _infinite(series, k, bad[k], int(infinite[bad[k]].argmax())))
     observed = np.add.reduceat((~np.isnan(series.values)).any(axis=1), series.offsets[:-1])
     blank = np.flatnonzero(observed == 0)
     if len(blank):
-        _reject(series, blank, lambda k: f"series {series.id(k)!r} has no observed value in any channel; leave it out.")
+        words = f"has no observed value in any channel; leave it out ({SKIP})."
+        reasons = {series.id(k): f"series {series.id(k)!r} {words}" for k in blank}
+        reject(EmptySeries, reasons, "no observed value")
 
 
 def _infinite(series: "SeriesSet", k: int, row: int, channel: int) -> str:
@@ -133,7 +145,12 @@ def _check_sides(series: "SeriesSet") -> None:
         infinite = np.isinf(series.static)
         bad = np.flatnonzero(infinite.any(axis=1))
         if len(bad):
-            _reject(series, bad, lambda k: _infinite_static(series, k, int(infinite[k].argmax())))
+            _reject(
+                series,
+                bad,
+                "infinite static features",
+                lambda k: _infinite_static(series, k, int(infinite[k].argmax())),
+            )
     if series.target is not None:
         if series.target.ndim not in (1, 2) or len(series.target) != n:
             raise InvalidTarget(f"target has shape {series.target.shape}; expected one row for each of the {n} series.")
@@ -155,5 +172,5 @@ def _first_of_each(series: "SeriesSet", rows: IntArray) -> dict[int, int]:
     return dict(zip(owners.tolist(), rows[first].tolist(), strict=True))
 
 
-def _reject(series: "SeriesSet", bad: Iterable[int], reason: Callable[[int], str]) -> NoReturn:
-    reject(InvalidSeries, {series.id(k): reason(int(k)) for k in bad})
+def _reject(series: "SeriesSet", bad: Iterable[int], kind: str, reason: Callable[[int], str]) -> NoReturn:
+    reject(InvalidSeries, {series.id(k): reason(int(k)) for k in bad}, kind)
