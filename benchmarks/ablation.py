@@ -33,8 +33,8 @@ class Subject:
 
 
 SUBJECTS = {
-    "pendulum": Subject("Pendulum", 4000),
-    "sepsis": Subject("Sepsis", 6000),
+    "pendulum": Subject("Pendulum", 2000),
+    "sepsis": Subject("Sepsis", 4000),
     "uwgl": Subject("UWGL", None),
 }
 AS_PUBLISHED = {"schedule": "constant", "weight_decay": 0.0, "clip": None, "learning_rate": 1e-3, "patience": 10}
