@@ -18,6 +18,7 @@ from denots.shapes import FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
     from denots.data.schema import TableSchema
 
@@ -116,7 +117,12 @@ class SeriesSet:
 
     @classmethod
     def from_numpy(cls, values: npt.ArrayLike, times: npt.ArrayLike | None = None, **options: Any) -> "SeriesSet":
-        """Read an array (n, channels, time) whose series share one grid; `times` defaults to 0, 1, 2 ..."""
+        """Read an array (n, channels, time), as `to_array` gives it.
+
+        Args:
+            times: of all series (time,), or of each (n, time); 0, 1, 2 ... by default. NaN at the end of a row is
+                padding: such a series is shorter.
+        """
         array = read_numbers(values, "values")
         if array.ndim != 3:
             raise InvalidSeries(
@@ -128,8 +134,12 @@ class SeriesSet:
             raise InvalidSeries(
                 f"times have shape {grid.shape}; expected ({length},) or ({n}, {length}) to match values of shape {array.shape}."
             )
+        each = np.broadcast_to(grid, (n, length), subok=True)
+        ends = _ends(each, array)
         return cls.from_arrays(
-            list(np.broadcast_to(grid, (n, length), subok=True)), list(array.transpose(0, 2, 1)), **options
+            [row[:end] for row, end in zip(each, ends, strict=True)],
+            [table[:, :end].T for table, end in zip(array, ends, strict=True)],
+            **options,
         )
 
     @classmethod
@@ -298,6 +308,44 @@ class SeriesSet:
         times[mask], values[mask] = self.times, self.values
         return Rectangle(times, values, mask)
 
+    def to_frame(
+        self, *, id: str = "id", time: str = "time", start: str = "start", target: str = "target"
+    ) -> "pd.DataFrame":
+        """A pandas table with one row an observation, which `from_frame` reads back.
+
+        Columns are the id, the time, the channels, the static features and the target; the start of each series, too,
+        if one began before its first observation. Times are numbers, in `time_unit` if the set has one.
+        """
+        from denots.data.convert import to_pandas
+
+        return to_pandas(self, id=id, time=time, start=start, target=target)
+
+    def to_polars(
+        self, *, id: str = "id", time: str = "time", start: str = "start", target: str = "target"
+    ) -> "pl.DataFrame":
+        """The table of `to_frame` in polars, null where nothing was observed."""
+        from denots.data.convert import to_polars
+
+        return to_polars(self, id=id, time=time, start=start, target=target)
+
+    def to_arrow(
+        self, *, id: str = "id", time: str = "time", start: str = "start", target: str = "target"
+    ) -> "pa.Table":
+        """The table of `to_frame` in Arrow, null where nothing was observed."""
+        from denots.data.convert import to_arrow
+
+        return to_arrow(self, id=id, time=time, start=start, target=target)
+
+    def to_array(self) -> tuple[FloatArray, FloatArray]:
+        """Values (n, channels, time) and times (n, time), padded with NaN; `from_numpy(*to_array())` reads them back."""
+        padded = self.padded()
+        return np.ascontiguousarray(padded.values.transpose(0, 2, 1)), padded.times
+
+    def _repr_html_(self) -> str:
+        from denots.data.notebook import as_html
+
+        return as_html(self)
+
     def with_target(self, target: npt.ArrayLike | None) -> "SeriesSet":
         return replace(self, target=None if target is None else np.asarray(target))
 
@@ -317,6 +365,21 @@ def ragged_rows(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray
     new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     shift = np.repeat(offsets[chosen] - new[:-1], lengths)
     return np.arange(new[-1], dtype=np.int64) + shift, new
+
+
+def _ends(times: npt.NDArray[Any], values: FloatArray) -> IntArray:
+    """Where each series ends: before the NaN that pads its times. A value beyond that has no time."""
+    if times.dtype.kind != "f" or not times.size:
+        return np.full(len(times), times.shape[1], dtype=np.int64)
+    ends = times.shape[1] - np.isnan(times)[:, ::-1].argmin(axis=1)
+    beyond = (np.arange(times.shape[1]) >= ends[:, None])[:, None, :] & ~np.isnan(values)
+    if beyond.any():
+        row, channel, column = np.argwhere(beyond)[0].tolist()
+        raise InvalidSeries(
+            f"series {row} has the value {values[row, channel, column]} in channel {channel} at position {column}, where its "
+            "time is NaN; give it a time, or make it NaN where the series is over."
+        )
+    return ends
 
 
 def _same(a: object, b: object) -> bool:
