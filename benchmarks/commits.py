@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.table import Table
-
 from benchmarks.measure import ROOT, wait_for_quiet, watched
 from benchmarks.tables import console
 from benchmarks.workloads import WORKLOADS
@@ -47,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", choices=list(WORKLOADS), default=list(WORKLOADS))
     options = parser.parse_args(arguments)
     with built(options.before) as before, built("HEAD") as now, watched() as others:
-        table = Table("workload", "threads", "what", "before, ms", "now, ms", "now / before")
+        console.print("| workload | threads | what | before, ms | now, ms | now / before |\n|---|---|---|---|---|---|")
         for workload in options.only:
             best: dict[str, dict[Path, float]] = {}
             for turn in range(TURNS):
@@ -58,9 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                         slot[package] = min(found, slot.get(package, found))
             for name, by in best.items():
                 threads, what = name.split()
-                ratio = by[now] / by[before]
-                table.add_row(workload, threads, what, f"{by[before]:.2f}", f"{by[now]:.2f}", f"{ratio:.2f}")
-    console.print(table)
+                numbers = f"{by[before]:.2f} | {by[now]:.2f} | {by[now] / by[before]:.2f}"
+                console.print(f"| {workload} | {threads} | {what.replace('_', ' ')} | {numbers} |")
     console.print(f"other programs used {others.share:.0%} of the processor")
 
 
