@@ -19,7 +19,7 @@ from typing import Any, Literal
 from denots.errors import InvalidFolder
 
 LARGEST_JSON = 64 * 2**20  # bytes; no manifest of ours comes near, and a damaged one must not fill the memory
-SHOWN = 5  # entries that a message lists
+SHOWN = 8  # entries that a message lists
 
 
 @contextmanager

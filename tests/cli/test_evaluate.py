@@ -86,3 +86,46 @@ def test_what_cannot_be_done_is_said_in_one_line(
 def test_the_table_that_is_read_is_not_written_over(clinic: Path, visits: Path, run: Run) -> None:
     assert "would be lost" in run("evaluate", clinic / "classifier", visits, "--series", visits, code=2).stderr
     assert visits.read_text() == VISITS
+
+
+@pytest.mark.filterwarnings("ignore:.*no finite limit")  # so few visits are held out
+def test_sets_and_intervals_are_columns_of_the_answers(clinic: Path, new: Path, run: Run, tmp_path: Path) -> None:
+    run("predict", clinic / "classifier", new, "--coverage", "0.5", "-o", tmp_path / "p.csv")
+    found = pd.read_csv(tmp_path / "p.csv")
+    assert list(found) == ["patient", "prediction", "p_ill", "p_well", "set", "status"]
+    assert set(found["set"]) <= {"{}", "{ill}", "{well}", "{ill, well}"}
+    at = ["--at", "1,5", "-o", tmp_path / "f.csv"]
+    run("predict", clinic / "forecaster", new, "--coverage", "0.5", *at)
+    told = pd.read_csv(tmp_path / "f.csv")
+    assert list(told)[2:-1] == [
+        "pulse",
+        "temperature",
+        "low_pulse",
+        "high_pulse",
+        "low_temperature",
+        "high_temperature",
+    ]
+    assert (told["low_pulse"] <= told["pulse"]).all()
+    assert (told["pulse"] <= told["high_pulse"]).all()
+
+
+def test_the_coverage_of_sets_is_judged(clinic: Path, visits: Path, run: Run) -> None:
+    found = json.loads(run("evaluate", clinic / "classifier", visits, "--coverage", "0.5", "--json").stdout)["metrics"]
+    sets = denots.load(clinic / "classifier").predict_set(frame(VISITS), 0.5)
+    truth = frame(VISITS).groupby("patient", sort=False)["outcome"].first() == "well"
+    assert found["coverage"]["model"] == pytest.approx(sets[np.arange(8), truth.astype(int)].mean())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--coverage", "0.99"], "needs at least 99 held-out answers"),
+        (["--coverage", "90"], "between 0 and 1"),
+        (["--groups", "age"], "give --coverage, too"),
+        (["--coverage", "0.5", "--groups", "aeg"], "age"),
+    ],
+)
+def test_a_coverage_that_cannot_be_had_is_refused(
+    clinic: Path, new: Path, run: Run, tmp_path: Path, options: list[str], words: str
+) -> None:
+    assert words in run("predict", clinic / "classifier", new, *options, "-o", tmp_path / "p.csv", code=2).stderr

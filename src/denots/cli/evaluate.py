@@ -34,6 +34,9 @@ def evaluate(
         Path | None, typer.Option(help="Write one row a series (truth, answer, error, status): .csv, .parquet ...")
     ] = None,
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    coverage: Annotated[
+        float | None, typer.Option(help="Judge sets or intervals of this coverage, too, such as 0.9.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     strict: Strict = False,
     max_failed: MaxFailed = 0.1,
@@ -66,7 +69,8 @@ def evaluate(
     frame, reading = _read(estimator, table, targets)
     if strict:
         reading.check()
-    scores = estimator.evaluate(reading, by=_groups(estimator, frame, reading, by), confidence=confidence)
+    labels = _groups(estimator, frame, reading, by)
+    scores = estimator.evaluate(reading, by=labels, confidence=confidence, coverage=coverage)
     failed, n = scores.failed + len(reading.rejected), len(reading.ids)
     if series is not None:
         _write(scores, series)
@@ -124,7 +128,7 @@ def _print(scores: "Scores", confidence: float) -> None:
     for heading in ("model", f"{confidence:.4g}", scores.baseline, *scores.others):
         table.add_column(heading, justify="right")
     for name, score in scores.metrics.items():
-        others = (_number(found[name]) for found in scores.others.values())
+        others = (_number(found.get(name, math.nan)) for found in scores.others.values())
         table.add_row(name, _number(score.model), _interval(score), _number(score.baseline), *others)
     out.print(table)
 
@@ -191,7 +195,7 @@ def _metrics(scores: "Scores") -> dict[str, dict[str, float | None]]:
     found: dict[str, dict[str, float | None]] = {}
     for name, score in scores.metrics.items():
         told = {"model": score.model, "baseline": score.baseline}
-        told |= {other: values[name] for other, values in scores.others.items()}
+        told |= {other: values.get(name, math.nan) for other, values in scores.others.items()}
         if not math.isnan(score.low):
             told |= {"low": score.low, "high": score.high}
         found[name] = {part: None if math.isnan(value) else value for part, value in told.items()}

@@ -35,6 +35,15 @@ def predict(
     at_table: Annotated[
         Path | None, typer.Option(help="Forecast: a table with one row (id, time) per question.")
     ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            help="Add a set of classes, or the ends of an interval, that holds the truth so often, such as 0.9."
+        ),
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="With --coverage: a static column; the coverage holds in each group of it.")
+    ] = None,
     strict: Strict = False,
     max_failed: MaxFailed = 0.1,
 ) -> None:
@@ -44,8 +53,11 @@ def predict(
     a regressor gives a number; a forecaster the channels at given times.
     A series that cannot be read or solved gets empty cells, and the column
     status says why; it says, too, what is unlike the training data.
+    With --coverage 0.9, the column set (or low_... and high_...) holds the
+    truth for nine of ten series like those of the fitted table.
 
       denots predict model new.csv -o predictions.csv
+      denots predict model new.csv --coverage 0.9 -o predictions.csv
       denots predict forecaster new.csv --at 24,36,48 -o forecast.csv
       denots predict forecaster new.csv --at-table questions.csv -o forecast.csv
     """
@@ -56,12 +68,14 @@ def predict(
     for given in (table, at_table):
         if given is not None and out != STANDARD and out.resolve() == given.resolve():
             raise InvalidOption(f"--out {out} is the table that is read; give another name, or its data would be lost.")
+    if groups is not None and coverage is None:
+        raise InvalidOption("--groups says for whom a coverage holds; give --coverage, too, such as 0.9.")
     estimator = load_estimator(model)
-    asked: dict[str, Any] = {}
+    asked: dict[str, Any] = {"coverage": coverage, "groups": groups}
     if estimator.task_.asks_times:
         if (at is None) == (at_table is None):
             raise InvalidOption("a forecast needs times: give either --at 1.5,2,3 or --at-table FILE.")
-        asked = {"times": None if at is None else read_times(at)}
+        asked["times"] = None if at is None else read_times(at)
     elif at is not None or at_table is not None:
         raise InvalidOption("--at and --at-table are for forecasts; this model answers once per series.")
     schema = estimator.table_schema()

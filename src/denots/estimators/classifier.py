@@ -76,6 +76,21 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
         shares = self._answers(X, strict=strict).values
         return self.task_.best(shares)
 
+    def predict_set(
+        self, X: Any, coverage: float = 0.9, *, groups: str | None = None, strict: bool = False
+    ) -> np.ndarray:
+        """Whether each class (columns as in `classes_`) belongs to a set that holds the truth for such a share of series.
+
+        Certain answers have one class, doubtful ones several. A set is empty where every class is less likely than
+        true ones are in all but the most doubtful series; ask for a higher coverage to have none of these. A series
+        without an answer has all classes. `denots.estimators.conformal` says what is guaranteed.
+
+        Args:
+            groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many values).
+        """
+        reading = self._read(X)
+        return self._region(reading, self._answers(reading, strict=strict), coverage, groups)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Share of right answers; a series without one is given the most common class."""
         from sklearn.metrics import accuracy_score

@@ -19,6 +19,7 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidSeries, InvalidTarget, SolverWarning
 from denots.estimators.answers import Answers, give_answers, tell_of_failures, tell_of_unusual
 from denots.estimators.checkpoints import claim
+from denots.estimators.conformal import Calibration, limits
 from denots.estimators.inputs import as_series_set, match_columns, read_target, row_length, scan_series
 from denots.estimators.validation import validation_split
 from denots.shapes import FloatArray
@@ -142,31 +143,52 @@ class SeriesEstimator(BaseEstimator):
         self.n_features_in_ = len(series.channels)
         self.validation_size_, self.validation_score_ = len(train if val is None else val), found[best].score
         self.schema_, self.ranges_ = series.schema, Ranges.of(series)
+        self.calibration_ = Calibration.of(self.fitted_, problem)
         self._warn_of_failures(len(train))
         return self
 
-    def predict_table(self, X: Any, *, strict: bool = False) -> "pd.DataFrame":
+    def predict_table(
+        self, X: Any, *, strict: bool = False, coverage: float | None = None, groups: str | None = None
+    ) -> "pd.DataFrame":
         """Answers as a table: the id of each series, its answer, and a status.
 
         The status is "ok", what is unusual about the series, or why it has no answer; then its cells are empty.
+
+        Args:
+            coverage: adds the set or the interval that holds the truth for such a share of series
+                (`denots.estimators.conformal` says what is guaranteed).
+            groups: a static feature; the coverage then holds in each group of it.
         """
         import pandas as pd
 
-        answers = self._answers(X, strict=strict)
-        columns = {self.table_schema().id: answers.ids, **self.task_.columns(answers.values), "status": answers.status}
-        return pd.DataFrame(columns)
+        reading = self._read(X)
+        answers = self._answers(reading, strict=strict)
+        columns = self.task_.columns(answers.values)
+        if coverage is not None:
+            found = self.task_.region_columns(self._region(reading, answers, coverage, groups))
+            columns |= {name: pd.Series(column).mask(answers.failed).to_numpy() for name, column in found.items()}
+        return pd.DataFrame({self.table_schema().id: answers.ids, **columns, "status": answers.status})
 
-    def evaluate(self, X: Any, y: Any = None, *, by: Any = None, confidence: float | None = 0.95) -> Scores:
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        by: Any = None,
+        confidence: float | None = 0.95,
+        coverage: float | None = None,
+    ) -> Scores:
         """All metrics of the task on series with known answers, beside those of the trivial answer.
 
         Args:
             by: judge groups of series, too: a column of the table X, a static feature, or one value for each
                 series. Numbers with many values make quarters.
             confidence: of the intervals, from series that are drawn again and again; None leaves them out.
+            coverage: judge the sets or intervals of this coverage, too: how often they hold the truth, and their size.
         """
         from denots.estimators.evaluation import evaluate
 
-        return evaluate(self, X, y, by, confidence)
+        return evaluate(self, X, y, by, confidence, coverage)
 
     def _identity(self) -> dict[str, Any]:
         """The options that make a run another run."""
@@ -218,6 +240,12 @@ class SeriesEstimator(BaseEstimator):
             )
         reading = X if isinstance(X, Reading) else scan_series(X, self.table_schema(), len(self.channels_))
         return replace(reading, series=match_columns(reading.series, self.channels_, self.static_names_))
+
+    def _region(
+        self, reading: Reading, answers: Answers, coverage: float, groups: str | None, at: FloatArray | None = None
+    ) -> np.ndarray:
+        """The set or interval around each answer."""
+        return self.task_.region(answers.values, limits(self, reading, coverage, groups, at))
 
     def _answers(self, X: Any, at: FloatArray | None = None, *, strict: bool = False) -> Answers:
         """Outputs and answers for each series of X; series without one are named in a warning."""

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from denots.data.reading import Reading
 from denots.errors import InvalidOption
+from denots.estimators.conformal import limits
 from denots.estimators.subgroups import Grouping, read_labels
 from denots.registry import lookup
 from denots.shapes import IntArray
@@ -16,15 +17,20 @@ if TYPE_CHECKING:
     from denots.estimators.estimator import SeriesEstimator
 
 
-def evaluate(estimator: "SeriesEstimator", X: Any, y: Any, by: Any, confidence: float | None) -> Scores:
+def evaluate(
+    estimator: "SeriesEstimator", X: Any, y: Any, by: Any, confidence: float | None, coverage: float | None
+) -> Scores:
     """All metrics of the task; `rows` of the result has every series that was given, those without an answer, too."""
     task, reading = estimator.task_, estimator._read(X)
     series = estimator._to_judge(reading, y)[0] if task.needs_target else reading.series
     part = task.pose(series)
-    answers = estimator._answers(part.series, None if part.at is None else part.at.numpy())
+    at = None if part.at is None else part.at.double().numpy()
+    answers = estimator._answers(part.series, at)
+    whole = Reading(part.series, (), part.series.ids)
+    ends = None if coverage is None else limits(estimator, whole, coverage, None, at)
     n, own = len(reading.ids), _positions(reading, part.series.ids.tolist())
     groups = None if by is None else _groups(estimator, X, by, reading)[own]
-    scores = task.scores(answers.outputs, part, confidence=confidence, groups=groups)
+    scores = task.scores(answers.outputs, part, confidence=confidence, groups=groups, limits=ends)
     status = np.full(n, "not judged: nothing of it can be hidden and asked for", dtype=object)
     status[own] = answers.status
     status[_positions(reading, [bad.id for bad in reading.rejected])] = [

@@ -20,6 +20,7 @@ from denots.data.ranges import Ranges
 from denots.data.schema import TableSchema
 from denots.errors import DenotsError, InvalidFolder, InvalidOption
 from denots.estimators.classifier import SeriesClassifier
+from denots.estimators.conformal import Calibration
 from denots.estimators.denots import DeNOTSClassifier, DeNOTSForecaster, DeNOTSRegressor
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.forecaster import SeriesForecaster
@@ -34,7 +35,8 @@ from denots.tasks import TASKS
 
 FORMAT, VERSION = "denots-model", 2
 MANIFEST, DESCRIPTION, ARRAYS, CURVE = "manifest.json", "model.json", "arrays.safetensors", "curve.csv"
-FILES = {MANIFEST, DESCRIPTION, ARRAYS, CURVE}
+CALIBRATION = "calibration.safetensors"
+FILES = {MANIFEST, DESCRIPTION, ARRAYS, CURVE, CALIBRATION}
 ESTIMATORS: dict[str, type[SeriesEstimator]] = {
     kind.__name__: kind
     for kind in (
@@ -62,10 +64,12 @@ def save_estimator(estimator: SeriesEstimator, folder: Path) -> None:
     state = estimator.fitted_.state()
     contents = {
         DESCRIPTION: (json.dumps(_description(estimator, state), indent=1) + "\n").encode(),
-        ARRAYS: save({name: np.asarray(array, order="C") for name, array in state.arrays.items()}),
+        ARRAYS: _packed(state.arrays),
     }
     if estimator.fitted_.curve:
         contents[CURVE] = _curve(estimator.fitted_.curve)
+    if estimator.calibration_ is not None:
+        contents[CALIBRATION] = _packed(estimator.calibration_.arrays())
     with written_whole(folder, replaceable=replaceable) as draft:
         for name, content in contents.items():
             (draft / name).write_bytes(content)
@@ -77,10 +81,15 @@ def save_estimator(estimator: SeriesEstimator, folder: Path) -> None:
 def load_estimator(folder: str | os.PathLike[str]) -> SeriesEstimator:
     """Read a model folder; its predictions are bit for bit those of the saved model."""
     root = expanded(Path(folder))
-    _verify(root)
+    files = _verify(root)
     description = read_json(root / DESCRIPTION, FORMAT)
     try:
-        return _restored(description, load((root / ARRAYS).read_bytes()), root)
+        estimator = _restored(description, load((root / ARRAYS).read_bytes()), root)
+        estimator.calibration_ = None  # in folders that were written before it was kept
+        if CALIBRATION in files:
+            kept = load((root / CALIBRATION).read_bytes())
+            estimator.calibration_ = Calibration.restore(kept, estimator.task_.outputs, len(estimator.static_names_))
+        return estimator
     except InvalidFolder:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SafetensorError, DenotsError) as error:
@@ -125,8 +134,8 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any], root: Path) -
     return estimator
 
 
-def _verify(root: Path) -> None:
-    """Refuse a folder of which any byte was changed or is missing, before anything in it is used."""
+def _verify(root: Path) -> set[str]:
+    """The files of a folder; one of which any byte was changed or is missing is refused before anything in it is used."""
     if not (root / MANIFEST).exists():
         if (root / "weights.safetensors").exists() and (root / DESCRIPTION).exists():
             raise InvalidFolder(f"{root} was written before model folders had a {MANIFEST} (format 1); fit it again.")
@@ -148,6 +157,11 @@ def _verify(root: Path) -> None:
             raise InvalidFolder(
                 f"{file} is not what {MANIFEST} describes; it is truncated, changed or from another model. Copy the folder again."
             )
+    return set(files)
+
+
+def _packed(arrays: dict[str, Any]) -> bytes:
+    return save({name: np.asarray(array, order="C") for name, array in arrays.items()})
 
 
 def _own_hash(manifest: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from denots.data.reading import Reading
 from denots.errors import InvalidOption, InvalidSeries
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import as_series_set
@@ -63,18 +62,36 @@ class SeriesForecaster(SeriesEstimator):
                 series. Before its first observation there is no answer.
         """
         reading = self._read(X)
-        if isinstance(times, Sequence) and len(times) and np.ndim(times[0]) == 1:
-            return self._predict_each(reading, [np.asarray(t, dtype=np.float64) for t in times], strict)
-        shared = np.asarray(times, dtype=np.float64)
-        n = len(reading.ids)
-        if shared.ndim not in (1, 2) or (shared.ndim == 2 and len(shared) != n):
-            raise InvalidSeries(
-                f"times have shape {shared.shape}; expected (K,) for all series, ({n}, K), or a list of arrays."
-            )
-        return self._answers(reading, np.broadcast_to(shared, (n, shared.shape[-1])), strict=strict).values
+        at, lengths = _asked(times, len(reading.ids))
+        values = self._answers(reading, at, strict=strict).values
+        return values if lengths is None else [values[row, :length] for row, length in enumerate(lengths)]
+
+    def predict_interval(
+        self, X: Any, times: Any, coverage: float = 0.9, *, groups: str | None = None, strict: bool = False
+    ) -> Any:
+        """Intervals that hold the truth for such a share of questions, each channel by itself; as in `predict`, with a
+        last axis for the lower and the upper end.
+
+        Questions between the observations and up to four spans beyond them are calibrated apart. What lies further ahead
+        than anything held out has an infinite interval. `denots.estimators.conformal` says what is guaranteed.
+
+        Args:
+            groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many values).
+        """
+        reading = self._read(X)
+        at, lengths = _asked(times, len(reading.ids))
+        found = self._region(reading, self._answers(reading, at, strict=strict), coverage, groups, at)
+        return found if lengths is None else [found[row, :length] for row, length in enumerate(lengths)]
 
     def predict_table(
-        self, X: Any, times: Any = None, *, questions: Any = None, strict: bool = False
+        self,
+        X: Any,
+        times: Any = None,
+        *,
+        questions: Any = None,
+        strict: bool = False,
+        coverage: float | None = None,
+        groups: str | None = None,
     ) -> "pd.DataFrame":
         """Answers as a table: id, time, one column per channel, and the status of the series.
 
@@ -82,6 +99,7 @@ class SeriesForecaster(SeriesEstimator):
             times: one array of times for all series.
             questions: instead, a table with the id and time columns of the fitted one, a row per question;
                 X is then a table, too, and dates are counted as in it.
+            coverage, groups: as in `predict_interval`.
         """
         from denots.data.questions import read_questions, same_questions
 
@@ -96,11 +114,16 @@ class SeriesForecaster(SeriesEstimator):
         for owner, own in zip(told.series, told.times, strict=True):
             at[owner, : len(own)] = own
         answers = self._answers(reading, at, strict=strict)
-        values = np.full((len(told.asked), len(self.channels_)), np.nan)
-        status = np.full(len(told.asked), "", dtype=object)
+        place = np.empty((2, len(told.asked)), dtype=np.int64)
         for owner, own, rows in zip(told.series, told.times, told.rows, strict=True):
-            values[rows], status[rows] = answers.values[owner, : len(own)], answers.status[owner]
-        return told.asked.assign(**self.task_.columns(values), status=status)
+            place[0, rows], place[1, rows] = owner, np.arange(len(own))
+        owners, slots = place
+        values = answers.values[owners, slots]
+        columns = self.task_.columns(values)
+        if coverage is not None:
+            region = self._region(reading, answers, coverage, groups, at)[owners, slots]
+            columns |= self.task_.region_columns(np.where(np.isnan(values)[..., None], np.nan, region))
+        return told.asked.assign(**columns, status=np.array(answers.status, dtype=object)[owners])
 
     def score(self, X: Any, y: Any = None) -> float:
         """R2 over all rows hidden as in training."""
@@ -108,15 +131,22 @@ class SeriesForecaster(SeriesEstimator):
         outputs = self._answers(part.series, None if part.at is None else part.at.numpy()).outputs
         return float(self.task_.metric(outputs, part.target))
 
-    def _predict_each(self, reading: Reading, times: list[FloatArray], strict: bool) -> list[np.ndarray]:
-        n = len(reading.ids)
-        if len(times) != n:
-            raise InvalidSeries(f"{len(times)} arrays of query times for {n} series; give one each.")
-        longest = max(max(map(len, times)), 1)
-        table = np.full((n, longest), np.nan)  # NaN is no question
-        for row, own in enumerate(times):
+
+def _asked(times: Any, n: int) -> tuple[FloatArray, list[int] | None]:
+    """Query times [n, K] for n series; with one array a series, NaN behind the end of each, and their lengths."""
+    if isinstance(times, Sequence) and len(times) and np.ndim(times[0]) == 1:
+        each = [np.asarray(own, dtype=np.float64) for own in times]
+        if len(each) != n:
+            raise InvalidSeries(f"{len(each)} arrays of query times for {n} series; give one each.")
+        table = np.full((n, max(max(map(len, each)), 1)), np.nan)  # NaN is no question
+        for row, own in enumerate(each):
             if np.isnan(own).any():
                 raise InvalidSeries(f"query time {int(np.isnan(own).argmax())} of series {row} is NaN; ask at numbers.")
             table[row, : len(own)] = own
-        answers = self._answers(reading, table, strict=strict).values
-        return [answers[row, : len(own)] for row, own in enumerate(times)]
+        return table, [len(own) for own in each]
+    shared = np.asarray(times, dtype=np.float64)
+    if shared.ndim not in (1, 2) or (shared.ndim == 2 and len(shared) != n):
+        raise InvalidSeries(
+            f"times have shape {shared.shape}; expected (K,) for all series, ({n}, K), or a list of arrays."
+        )
+    return np.broadcast_to(shared, (n, shared.shape[-1])), None

@@ -33,6 +33,20 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
         answers = self._answers(X, strict=strict).values
         return answers[:, 0] if self.task_.flat else answers
 
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, groups: str | None = None, strict: bool = False
+    ) -> np.ndarray:
+        """Intervals [n, 2] (or [n, outputs, 2]) that hold the truth for such a share of series, each output by itself.
+
+        A series without an answer has an infinite one. `denots.estimators.conformal` says what is guaranteed.
+
+        Args:
+            groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many values).
+        """
+        reading = self._read(X)
+        found = self._region(reading, self._answers(reading, strict=strict), coverage, groups)
+        return found[:, 0] if self.task_.flat else found
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R2 of the predictions; a series without one is given the mean of the training data."""
         from sklearn.metrics import r2_score

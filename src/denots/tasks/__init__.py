@@ -9,7 +9,7 @@ from denots.registry import Registry
 from denots.tasks.classification import Classification
 from denots.tasks.forecast import Forecast
 from denots.tasks.regression import Regression
-from denots.tasks.scores import Bin, Comparison, Judge, Score, Scores
+from denots.tasks.scores import Bin, Comparison, Held, Judge, Score, Scores
 from denots.tasks.task import Part, Task
 
 TASKS: Registry[type[Task]] = Registry(
@@ -32,6 +32,7 @@ __all__ = [
     "Classification",
     "Comparison",
     "Forecast",
+    "Held",
     "Judge",
     "Part",
     "Regression",

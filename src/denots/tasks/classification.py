@@ -16,7 +16,7 @@ from denots.errors import InvalidOption, InvalidTarget
 from denots.metrics import auroc
 from denots.shapes import FloatArray
 from denots.tasks.class_metrics import judge_classes, reliability
-from denots.tasks.scores import Bin, Comparison, Judge
+from denots.tasks.scores import Bin, Comparison, Held, Judge
 from denots.tasks.task import Part, Task, known_target
 
 MOST_CLASSES = 20  # whole numbers with more distinct values are taken as a quantity
@@ -174,6 +174,25 @@ class Classification(Task):
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
         return {"prediction": self.best(answers)} | {f"p_{name}": answers[:, k] for k, name in enumerate(self.labels)}
+
+    def nonconformity(self, answers: FloatArray, truth: npt.NDArray[Any]) -> FloatArray:
+        """What is missing to certainty of the true class (the score of the least ambiguous sets)."""
+        return 1 - answers[np.arange(len(truth)), truth][:, None]
+
+    def region(self, answers: FloatArray, limits: FloatArray) -> npt.NDArray[np.bool_]:
+        """Whether each class belongs [n, classes]; none may, where all are less likely than truths mostly are."""
+        return ~(1 - answers > limits)
+
+    def region_columns(self, region: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """Sets as text, such as {ill, well}."""
+        names = [str(label) for label in self.labels]
+        told = ["{" + ", ".join(name for name, held in zip(names, row, strict=True) if held) + "}" for row in region]
+        return {"set": np.array(told, dtype=object)}
+
+    def held(self, region: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Held:
+        """The size of a set is the number of its classes."""
+        own = region[np.arange(len(truth)), truth]
+        return Held(np.ones(len(truth)), own.astype(np.float64), region.sum(axis=1).astype(np.float64))
 
     def state(self) -> dict[str, Any]:
         return {

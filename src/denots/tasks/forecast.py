@@ -15,8 +15,9 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidSeries
 from denots.metrics import r2
 from denots.shapes import BoolArray, FloatArray, IntArray
+from denots.tasks.intervals import around, bounds, held_between
 from denots.tasks.scale import Scale, check_magnitude
-from denots.tasks.scores import NAN, Comparison, Judge
+from denots.tasks.scores import NAN, Comparison, Held, Judge
 from denots.tasks.simple_forecasts import (
     LAST,
     Questions,
@@ -172,6 +173,21 @@ class Forecast(Task):
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
         return {channel: answers[:, k] for k, channel in enumerate(self.channels)}
+
+    def nonconformity(self, answers: FloatArray, truth: npt.NDArray[Any]) -> FloatArray:
+        """A row for each question, a column for each channel."""
+        return np.abs(truth[..., :-1] - answers).reshape(-1, self.outputs)
+
+    def region(self, answers: FloatArray, limits: FloatArray) -> FloatArray:
+        return around(answers, limits)
+
+    def region_columns(self, region: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        return bounds(self.columns, region)
+
+    def held(self, region: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Held:
+        """Sizes are in units of the training spread."""
+        ends = [self._scaled(np.ascontiguousarray(region[..., end])) for end in (0, 1)]
+        return held_between(np.stack(ends, axis=-1), self._scaled(truth[..., :-1]))
 
     def state(self) -> dict[str, Any]:
         return {

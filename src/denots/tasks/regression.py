@@ -13,8 +13,9 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidTarget
 from denots.metrics import r2
 from denots.shapes import FloatArray, IntArray
+from denots.tasks.intervals import around, bounds, held_between
 from denots.tasks.scale import Scale, check_magnitude
-from denots.tasks.scores import NAN, Comparison, Judge
+from denots.tasks.scores import NAN, Comparison, Held, Judge
 from denots.tasks.task import Part, Task, known_target
 
 
@@ -112,6 +113,18 @@ class Regression(Task):
         if self.flat:
             return {"prediction": answers[:, 0]}
         return {f"prediction_{k}": answers[:, k] for k in range(self.outputs)}
+
+    def nonconformity(self, answers: FloatArray, truth: npt.NDArray[Any]) -> FloatArray:
+        return np.abs(truth - answers)
+
+    def region(self, answers: FloatArray, limits: FloatArray) -> FloatArray:
+        return around(answers, limits)
+
+    def region_columns(self, region: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        return bounds(self.columns, region)
+
+    def held(self, region: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Held:
+        return held_between(region, truth)
 
     def state(self) -> dict[str, Any]:
         return {"scale": self.scale.state(), "mean": list(self.mean), "flat": self.flat}

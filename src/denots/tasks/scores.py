@@ -103,3 +103,26 @@ def interval(value: float, again: FloatArray, confidence: float) -> tuple[float,
     tails = norm.cdf(2 * bias + norm.ppf([(1 - confidence) / 2, (1 + confidence) / 2]))
     low, high = np.quantile(known, tails)
     return float(min(low, value)), float(max(high, value))
+
+
+class Held(NamedTuple):
+    """For each series, how many questions were asked about it, how many truths sets or intervals held, and their sizes."""
+
+    asked: FloatArray
+    held: FloatArray
+    size: FloatArray
+
+
+def judge_held(found: Held) -> Judge:
+    """The share of truths that were held, and the mean size of what held them."""
+
+    def judge(rows: IntArray) -> dict[str, float]:
+        asked, held, size = (float(column[rows].sum()) for column in found)
+        return {"coverage": held / asked if asked else NAN, "size": size / asked if asked else NAN}
+
+    return judge
+
+
+def judge_both(first: Judge, second: Judge) -> Judge:
+    """The metrics of two judges."""
+    return lambda rows: first(rows) | second(rows)

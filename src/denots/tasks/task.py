@@ -14,7 +14,7 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget
 from denots.rowwise import linear_rows
 from denots.shapes import FloatArray, IntArray
-from denots.tasks.scores import Bin, Comparison, Judge, Scores, score
+from denots.tasks.scores import Bin, Comparison, Held, Judge, Scores, judge_both, judge_held, score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +127,25 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def restore(cls, state: dict[str, Any]) -> "Task": ...
 
+    def nonconformity(self, answers: FloatArray, truth: npt.NDArray[Any]) -> FloatArray | None:
+        """How badly the truth fits each answer, a row for each and a column for each part; NaN where it is not known.
+
+        None where the task has no sets or intervals.
+        """
+        return None
+
+    def region(self, answers: FloatArray, limits: FloatArray) -> npt.NDArray[Any]:
+        """What fits answers no worse than the limits: a set or an interval; everything where there is no answer."""
+        raise InvalidOption(f"{self.name} has no sets or intervals; leave the coverage out.")
+
+    def region_columns(self, region: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """Sets or intervals as columns of a table."""
+        raise InvalidOption(f"{self.name} has no sets or intervals; leave the coverage out.")
+
+    def held(self, region: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Held:
+        """Which truths lie in their set or interval."""
+        raise InvalidOption(f"{self.name} has no sets or intervals; leave the coverage out.")
+
     def reliability(self, told: Comparison) -> tuple[Bin, ...]:
         """Predicted beside observed shares, where answers are probabilities."""
         return ()
@@ -138,16 +157,23 @@ class Task(abc.ABC):
         *,
         confidence: float | None = None,
         groups: npt.NDArray[Any] | None = None,
+        limits: FloatArray | None = None,
     ) -> Scores:
         """Everything by which answers are judged, beside the trivial answer.
 
         Args:
             confidence: of the intervals; None leaves them out.
             groups: a label for each series; each group is judged by itself, too.
+            limits: of sets or intervals, whose coverage and size are then judged, too.
         """
         told = self.compare(outputs, part)
         others = {name: self.judge(answers, told.truth) for name, answers in told.others.items()}
         model, trivial = self.judge(told.answers, told.truth), self.judge(told.trivial, told.truth)
+        if limits is not None:
+            found = self.held(self.region(self.answer(outputs).numpy(), limits), told.truth)
+            nothing = np.zeros(len(told.truth))
+            model = judge_both(model, judge_held(Held(*(np.where(told.failed, 0.0, column) for column in found))))
+            trivial = judge_both(trivial, judge_held(Held(nothing, nothing, nothing)))
 
         def judged(rows: IntArray) -> Scores:
             return Scores(
