@@ -1,13 +1,15 @@
 """Ridge regression whose penalty is chosen by leaving out each row once, in closed form."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from denots.rowwise import linear_rows
-from denots.shapes import FloatArray
+from denots.shapes import FloatArray, IntArray
 
 PENALTIES = 10.0 ** np.linspace(-6, 3, 19)  # per feature
 ROWS = 64  # of a table that are multiplied at once
@@ -32,7 +34,39 @@ class Ridge:
         return torch.cat([linear_rows(part, weight, bias) for part in parts]).numpy()
 
 
-def fit_ridge(features: FloatArray, target: FloatArray) -> Ridge:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """How rows count: the root of each weight, 1 in the mean of squares, and rows that are left out together."""
+
+    root: FloatArray  # [n, 1]
+    groups: tuple[IntArray, ...] | None
+
+    @classmethod
+    def of(cls, n: int, weight: FloatArray | None, labels: npt.NDArray[np.integer] | None) -> "_Rows":
+        root = np.ones(n) if weight is None else np.sqrt(weight / weight.mean())
+        return cls(root[:, None], None if labels is None else _members(labels))
+
+    def select(self, rows: IntArray) -> "_Rows":
+        if self.groups is None:
+            return _Rows(self.root[rows], None)
+        labels = np.empty(len(self.root), dtype=np.int64)
+        for k, members in enumerate(self.groups):
+            labels[members] = k
+        return _Rows(self.root[rows], _members(labels[rows]))
+
+    def centred(self, table: FloatArray) -> FloatArray:
+        """Weighted rows without their weighted mean."""
+        root = self.root.astype(table.dtype)
+        return table - root * ((root * table).mean(axis=0) / (root**2).mean())
+
+
+def fit_ridge(
+    features: FloatArray,
+    target: FloatArray,
+    *,
+    weight: FloatArray | None = None,
+    groups: npt.NDArray[np.integer] | None = None,
+) -> Ridge:
     """The map from features [n, F] to targets [n, outputs] with the least squared leave-one-out error.
 
     Features are centred and divided by how much they vary, or by how much the median one does where that is
@@ -42,28 +76,50 @@ def fit_ridge(features: FloatArray, target: FloatArray) -> Ridge:
     eigendecomposition, of the smaller of both Gram matrices, gives that for every penalty. Where both are large
     some of the rows tell the penalty, which is a ratio of variances and does not grow with their number, and a
     Cholesky decomposition serves all of them.
+
+    Args:
+        weight: of each row in the squared error, positive; a penalty counts against their mean.
+        groups: rows with one label are left out together, which takes one small system of equations for each label.
     """
     n, size = features.shape
-    centre, spread = features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64)
+    rows = _Rows.of(n, weight, groups)
+    centre, spread = _moments(features, weight)
     varies = spread > 1e-6 * np.maximum(1.0, np.abs(centre))
     usual = np.median(spread[varies]) if varies.any() else 1.0
     inverse = np.where(varies, 1 / np.maximum(spread, usual), 0.0)
     scaled = ((features - centre) * inverse).astype(np.float32)
-    middle = target.mean(axis=0)
+    middle = np.average(target, axis=0, weights=weight)
     centred = target - middle
+    if weight is not None:
+        scaled, centred = (scaled * rows.root).astype(np.float32), centred * rows.root
     if min(n, size) <= LARGE:
-        weight, left_out, _ = _decomposed(scaled, centred)
+        slopes, left_out, _ = _decomposed(scaled, centred, rows)
     else:
         some = np.sort(np.random.default_rng(0).permutation(n)[:ENOUGH])
-        part, own = scaled[some], centred[some]
-        penalty = _decomposed(part - part.mean(axis=0), own - own.mean(axis=0))[2]
-        weight, left_out = _solved(scaled, centred, penalty)
-    weight = weight * inverse
-    bias = middle - weight @ centre
-    return Ridge(np.ascontiguousarray(weight, dtype=np.float32), bias.astype(np.float32), left_out + middle)
+        few = rows.select(some)
+        penalty = _decomposed(few.centred(scaled[some]), few.centred(centred[some]), few)[2]
+        slopes, left_out = _solved(scaled, centred, penalty, rows)
+    slopes = slopes * inverse
+    bias = middle - slopes @ centre
+    told = left_out / rows.root + middle
+    return Ridge(np.ascontiguousarray(slopes, dtype=np.float32), bias.astype(np.float32), told)
 
 
-def _decomposed(scaled: FloatArray, centred: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+def _moments(features: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Mean and spread of each feature."""
+    if weight is None:
+        return features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64)
+    centre = np.average(features, axis=0, weights=weight)
+    return centre, np.sqrt(np.average((features - centre) ** 2, axis=0, weights=weight))
+
+
+def _members(labels: npt.NDArray[np.integer]) -> tuple[IntArray, ...]:
+    """The rows of each label."""
+    order = np.argsort(labels, kind="stable")
+    return tuple(np.split(order, np.flatnonzero(np.diff(labels[order])) + 1))
+
+
+def _decomposed(scaled: FloatArray, centred: FloatArray, rows: _Rows) -> tuple[FloatArray, FloatArray, float]:
     """Weights, what is said of rows that are left out, and the penalty for which that is best."""
     n, size = scaled.shape
     wide = size >= n
@@ -72,12 +128,15 @@ def _decomposed(scaled: FloatArray, centred: FloatArray) -> tuple[FloatArray, Fl
     values = np.maximum(values, 0.0)
     # Left singular vectors times singular values, one column for each eigenvalue.
     basis = vectors * np.sqrt(values) if wide else scaled.astype(np.float64) @ vectors
+    if rows.groups:
+        basis = rows.centred(basis)  # what single precision left of the mean would make blocks indefinite
     projected = basis.T @ centred
     best, least = None, np.inf
     for penalty in PENALTIES * size:
         shrunk = projected / (values + penalty)[:, None]
-        leverage = (basis**2) @ (1 / (values + penalty)) + 1 / n
-        left_out = _left_out(centred, centred - basis @ shrunk, leverage)
+        leverage = (basis**2) @ (1 / (values + penalty))
+        half = basis / np.sqrt(values + penalty) if rows.groups else basis
+        left_out = _left_out(centred, centred - basis @ shrunk, leverage, _product(half), rows)
         error = float(((centred - left_out) ** 2).mean())
         if error < least:
             best, least = (penalty, left_out), error
@@ -92,7 +151,7 @@ def _decomposed(scaled: FloatArray, centred: FloatArray) -> tuple[FloatArray, Fl
     return weight, left_out, float(penalty)
 
 
-def _solved(scaled: FloatArray, centred: FloatArray, penalty: float) -> tuple[FloatArray, FloatArray]:
+def _solved(scaled: FloatArray, centred: FloatArray, penalty: float, rows: _Rows) -> tuple[FloatArray, FloatArray]:
     """Weights, and what is said of rows that are left out, for one penalty."""
     n, size = scaled.shape
     wide = size >= n
@@ -102,15 +161,46 @@ def _solved(scaled: FloatArray, centred: FloatArray, penalty: float) -> tuple[Fl
     if wide:
         dual = cho_solve((factor, True), centred)
         root = solve_triangular(factor, np.eye(n), lower=True, overwrite_b=True)
-        leverage = 1 - penalty * (root**2).sum(axis=0) + 1 / n
-        return (scaled.T @ dual.astype(np.float32)).T, _left_out(centred, penalty * dual, leverage)
+        leverage = 1 - penalty * (root**2).sum(axis=0)
+
+        def hat(own: IntArray) -> FloatArray:
+            return np.eye(len(own)) - penalty * root[:, own].T @ root[:, own]
+
+        left_out = _left_out(centred, penalty * dual, leverage, hat, rows)
+        return (scaled.T @ dual.astype(np.float32)).T, left_out
     weight = cho_solve((factor, True), scaled.T.astype(np.float64) @ centred).T
-    leverage = np.full(n, 1 / n)
+    leverage = np.empty(n)
     for first in range(0, n, LARGE):
-        rows = scaled[first : first + LARGE].astype(np.float64)
-        leverage[first : first + LARGE] += (solve_triangular(factor, rows.T, lower=True) ** 2).sum(axis=0)
-    return weight, _left_out(centred, centred - scaled @ weight.T, leverage)
+        part = scaled[first : first + LARGE].astype(np.float64)
+        leverage[first : first + LARGE] = (solve_triangular(factor, part.T, lower=True) ** 2).sum(axis=0)
+
+    def hat(own: IntArray) -> FloatArray:
+        return _gram(solve_triangular(factor, scaled[own].T.astype(np.float64), lower=True).T)
+
+    return weight, _left_out(centred, centred - scaled @ weight.T, leverage, hat, rows)
 
 
-def _left_out(centred: FloatArray, residual: FloatArray, leverage: FloatArray) -> FloatArray:
-    return centred - residual / np.maximum(1 - leverage, 1e-9)[:, None]
+def _left_out(
+    centred: FloatArray, residual: FloatArray, leverage: FloatArray, hat: Callable[[IntArray], FloatArray], rows: _Rows
+) -> FloatArray:
+    """What is said of rows that are left out, each by itself or with its group.
+
+    Args:
+        leverage: of each row but for the part of the mean; `hat` gives the same matrix for several rows.
+    """
+    n = len(centred)
+    if rows.groups is None:
+        return centred - residual / np.maximum(1 - (leverage + rows.root[:, 0] ** 2 / n), 1e-9)[:, None]
+    told = np.empty_like(centred)
+    for own in rows.groups:
+        lever = np.eye(len(own)) - hat(own) - _gram(rows.root[own]) / n
+        told[own] = centred[own] - np.linalg.solve(lever, residual[own])
+    return told
+
+
+def _product(half: FloatArray) -> Callable[[IntArray], FloatArray]:
+    return lambda own: _gram(half[own])
+
+
+def _gram(rows: FloatArray) -> FloatArray:
+    return rows @ rows.T
