@@ -169,10 +169,13 @@ class TestForecasts:
             found = forecaster.predict_interval(new, [1e6], 0.8)
         assert np.isinf(found).all()
 
-    def test_a_system_that_learns_from_every_series_says_so(self) -> None:
-        model = SeriesForecaster(options={"questions": 200, "rounds": 2}, random_state=0).fit(waves(30))
-        with pytest.raises(InvalidOption, match="system 'forecast' kept none"):
-            model.predict_interval(waves(3), [1.0])
+    @pytest.mark.filterwarnings("ignore:.*no finite limit")
+    def test_a_system_that_learns_from_every_series_in_the_end_is_calibrated_before(self) -> None:
+        model = SeriesForecaster(options={"questions": 2000, "rounds": 5}, validation_fraction=0.5, random_state=0).fit(
+            waves(400)
+        )
+        scores = model.evaluate(waves(600, seed=7), coverage=0.8, confidence=None)
+        assert plausible(scores.metrics["coverage"].model, 600, 0.8, 200)
 
 
 class TestFolder:

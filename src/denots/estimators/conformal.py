@@ -25,7 +25,6 @@ from denots.estimators.subgroups import Grouping
 from denots.registry import listed, lookup
 from denots.shapes import FloatArray, IntArray
 from denots.systems import Fitted, Problem
-from denots.systems.forecast import Departures
 
 if TYPE_CHECKING:
     from denots.estimators.estimator import SeriesEstimator
@@ -53,11 +52,11 @@ class Calibration:
         """From what a fitted system says of series that it has not learnt from; None where there are none."""
         part, outputs = problem.train, fitted.held_out
         if outputs is None:
-            # A forecast of departures learns again from the validation part, so that nothing is held out from it.
-            if problem.val is None or isinstance(fitted, Departures):
+            if problem.val is None:
                 return None
-            part = problem.val
-            outputs = fitted.outputs(part.series, part.at).outputs
+            part, outputs = problem.val, fitted.held_back
+            if outputs is None:
+                outputs = fitted.outputs(part.series, part.at).outputs
         misfit = problem.task.nonconformity(fitted.task.answer(outputs.double()).numpy(), part.target.numpy())
         if misfit is None:
             return None
@@ -158,9 +157,8 @@ def _known(estimator: "SeriesEstimator", coverage: float) -> Calibration:
     calibration = estimator.calibration_
     if calibration is None:
         raise InvalidOption(
-            f"this model has no held-out answers to tell a coverage by: system {estimator.system_.name!r} kept none, or the "
-            "model was saved before they were kept. Fit it again, with a system that keeps them: 'fast', 'trees' or, for "
-            "forecasts, 'running-mean' or 'gru'."
+            "this model has no held-out answers to tell a coverage by: it was saved before they were kept, or its task knows "
+            "no sets and intervals. Fit it again."
         )
     m = int((~np.isnan(calibration.misfit)).sum(axis=0).max())
     if math.ceil((m + 1) * coverage - 1e-9) > m:

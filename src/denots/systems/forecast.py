@@ -148,6 +148,7 @@ class ForecastSystem(Configured):
             loss=float(task.loss(answers, val.target)),
             parameters=sum(1 + one.parameters for channel in channels for one in channel.departures),
             seconds=time.perf_counter() - started,
+            held_back=answers,
             memories=memories,
             channels=channels,
         )

@@ -61,6 +61,7 @@ class Fitted(abc.ABC):
 
     score, loss: the metric and the loss on the validation part; NaN without one.
     held_out: outputs for the training series by models that have not learnt from them, where there are such.
+    held_back: the same for the validation series, where the system itself has learnt from them in the end.
     leaderboard: what was tried, one row a system; empty where there was no choice.
     curve: one row an epoch, or an iteration; empty where there are none.
     parameters: numbers that were learnt.
@@ -75,6 +76,7 @@ class Fitted(abc.ABC):
     seconds: float = 0.0
     failures: int = 0
     held_out: Tensor | None = None
+    held_back: Tensor | None = None
     leaderboard: list[dict[str, Any]] = field(default_factory=list)
 
     @abc.abstractmethod
