@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 import denots
-from denots.cli import compete, data, evaluate, fit, info, order, predict, report, reproduce, systems, train
+from denots.cli import compete, data, evaluate, fit, info, inspect, order, predict, report, reproduce, systems, train
 from denots.cli.messages import complain, say, spoken_warnings
 from denots.cli.signals import Stopped, stopping_signals
 from denots.errors import DenotsError, InvalidOption, UnknownName
@@ -74,6 +74,7 @@ def _common(
     ctx.obj = "debug" if debug else None
 
 
+app.command("inspect")(inspect.inspect)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)

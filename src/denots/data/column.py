@@ -90,6 +90,12 @@ class Columns:
             self._read[name] = column if self._kept is None else _part(column, self._kept)
         return self._read[name]
 
+    def take(self, name: str) -> "pd.Series[Any]":
+        """A column that is not kept in memory, for whoever looks at each of many once."""
+        column = self[name]
+        del self._read[name]
+        return column
+
     def _raw(self, place: int) -> Any:
         if self._pandas:
             return self._frame.iloc[:, place]

@@ -91,7 +91,7 @@ class Ranges:
             ("its rows lie apart", _gaps(series), self.gaps),
         ):
             for k in np.flatnonzero((seen > LOOSE * high) | (seen < low / LOOSE)):
-                cause = _time_cause(float(seen[k]), float(middle))
+                cause = time_cause(float(seen[k]), float(middle))
                 found[k].append(f"{what} {seen[k]:.4g}{unit}, in training {low:.4g} to {high:.4g}{unit}{cause}")
         for k in np.flatnonzero(series.lengths > LOOSE**2 * self.lengths[2]):
             found[k].append(f"it has {series.lengths[k]} rows, in training at most {self.lengths[2]:g}")
@@ -159,7 +159,8 @@ def _typical_and_farthest(
     return _medians(x, owner, len(series)), farthest
 
 
-def _time_cause(found: float, usual: float) -> str:
+def time_cause(found: float, usual: float) -> str:
+    """How a time differs from the usual one, and which units of time would explain that."""
     if not found > 0 or not usual > 0:
         return ""
     ratio = found / usual
@@ -171,13 +172,17 @@ def _time_cause(found: float, usual: float) -> str:
 
 
 def _value_cause(found: float, low: float, high: float) -> str:
-    """The unit that would bring a value back to where 98 % of the training data lie."""
+    fitting = guess_units(found, low, high)
+    return f": another unit ({listed(fitting[:2])})?" if fitting else ": a wrong value or another unit?"
+
+
+def guess_units(found: float, low: float, high: float) -> list[str]:
+    """The units that would bring a value to where the others lie, mostly between `low` and `high`."""
     slack = 0.1 * (high - low)
     guesses = {"Fahrenheit for Celsius": (found - 32) * 5 / 9, "Celsius for Fahrenheit": found * 9 / 5 + 32}
     guesses |= {f"{factor} times too large": found / factor for factor in (10, 100, 1000)}
     guesses |= {f"{factor} times too small": found * factor for factor in (10, 100, 1000)}
-    fitting = [guess for guess, value in guesses.items() if low - slack <= value <= high + slack]
-    return f": another unit ({listed(fitting[:2])})?" if fitting else ": a wrong value or another unit?"
+    return [guess for guess, value in guesses.items() if low - slack <= value <= high + slack]
 
 
 def _as_lists(array: FloatArray) -> Any:

@@ -227,8 +227,9 @@ def _read_text(cells: Any, *, whole: bool) -> Any:
 
 
 def _as_pandas(table: Any) -> "pd.DataFrame":
-    labels = [name for name in table.column_names if _ROW_LABELS.fullmatch(name)]
-    return table.drop_columns(labels).to_pandas(ignore_metadata=True, date_as_object=False)
+    """Column by column, each of which is freed once it is converted, so that a table is not held twice."""
+    table = table.drop_columns([name for name in table.column_names if _ROW_LABELS.fullmatch(name)])
+    return table.to_pandas(ignore_metadata=True, date_as_object=False, split_blocks=True, self_destruct=True)
 
 
 def _read_parquet(path: FilePath, id: str | None) -> "pd.DataFrame":
