@@ -238,6 +238,25 @@ class BoundProblem {
                             threads);
   }
 
+  // Rows offsets[i] .. offsets[i + 1] are for the steps of series i; the last of them is left for its end.
+  void steps(const BoundTape& tape, Vector<const std::int64_t> offsets, Vector<double> times,
+             Matrix<Real> states) const {
+    const std::int64_t n = problem.series, H = problem.states;
+    const auto rows = static_cast<std::int64_t>(times.shape(0));
+    require(tape.problem == id_, "tape: it was recorded by another problem.");
+    expect(offsets, "offsets", {n + 1});
+    expect_offsets(offsets, rows);
+    expect(states, "states", {rows, H});
+    const std::int64_t* const first = offsets.data();
+    for (std::int64_t i = 0; i < n; ++i)
+      require(first[i + 1] - first[i] == tape.tape.steps(i) + 1,
+              "offsets: series " + std::to_string(i) + " needs a row for each of its " +
+                  std::to_string(tape.tape.steps(i)) + " steps, and one more.");
+    nb::gil_scoped_release release;
+    for (std::int64_t i = 0; i < n; ++i)
+      tape.tape.read(i, H, times.data() + first[i], states.data() + first[i] * H);
+  }
+
   denots::Problem<Real> problem;
 
  private:
@@ -294,7 +313,9 @@ void bind_solver(nb::module_& m, const char* name) {
            "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(), "bias"_a.noconvert(),
            "weight_out"_a.noconvert(), "bias_out"_a.noconvert(), "h0"_a.noconvert(),
            "values"_a.noconvert().none() = nb::none(), "slopes"_a.noconvert().none() = nb::none(),
-           "threads"_a);
+           "threads"_a)
+      .def("steps", &P::steps, nb::kw_only(), "tape"_a, "offsets"_a.noconvert(), "times"_a.noconvert(),
+           "states"_a.noconvert());
 }
 
 }  // namespace

@@ -130,6 +130,26 @@ TapeChunk* const* Tape::last() const { return impl_->last.data(); }
 
 std::int64_t Tape::series() const { return static_cast<std::int64_t>(impl_->last.size()); }
 
+std::int64_t Tape::steps(std::int64_t series) const {
+  std::int64_t count = 0;
+  for (const TapeChunk* chunk = last()[series]; chunk != nullptr; chunk = chunk->previous)
+    count += chunk->used;
+  return count;
+}
+
+template <class Real>
+void Tape::read(std::int64_t series, std::int64_t states, double* times, Real* rows) const {
+  std::int64_t first = steps(series);
+  for (TapeChunk* chunk = last()[series]; chunk != nullptr; chunk = chunk->previous) {
+    first -= chunk->used;
+    std::copy_n(chunk->t, chunk->used, times + first);
+    std::copy_n(chunk->state<Real>(0, states), chunk->used * states, rows + first * states);
+  }
+}
+
+template void Tape::read(std::int64_t, std::int64_t, double*, float*) const;
+template void Tape::read(std::int64_t, std::int64_t, double*, double*) const;
+
 std::size_t Tape::bytes() const { return impl_->slabs.size() * slab_bytes + impl_->large_bytes; }
 
 }  // namespace denots

@@ -1,10 +1,26 @@
 // Chunks of a tape are linked, aligned, apart from each other, and counted.
 #include "denots/tape.h"
 
+#include <vector>
+
 #include "check.h"
 
 namespace denots::check {
 namespace {
+
+// Series 1 has steps at 0, 1, 2, ... whose states are the number of their chunk; the others have none.
+void test_steps(const Tape& tape, std::int64_t states, std::int64_t steps) {
+  expect(tape.steps(0) == 0 && tape.steps(1) == steps, "steps are counted");
+  std::vector<double> times(static_cast<std::size_t>(steps)), rows(static_cast<std::size_t>(steps * states));
+  tape.read(1, states, times.data(), rows.data());
+  for (std::int64_t step = 0; step < steps; ++step) {
+    expect(times[static_cast<std::size_t>(step)] == static_cast<double>(step), "steps keep their order");
+    for (const std::int64_t row : {std::int64_t{0}, states - 1})
+      expect(rows[static_cast<std::size_t>(step * states + row)] ==
+                 static_cast<double>(step / TapeChunk::capacity),
+             "states stay with their steps");
+  }
+}
 
 // `kept` numbers of stages a step, with room for `rich` chunks of them.
 void test_chunks(std::int64_t states, int count, std::int64_t kept, int rich) {
@@ -24,7 +40,9 @@ void test_chunks(std::int64_t states, int count, std::int64_t kept, int rich) {
     for (std::int64_t step = 0; step < TapeChunk::capacity; ++step) {
       for (std::int64_t row = 0; row < states; ++row) fresh->state<double>(step, states)[row] = k;
       for (std::int64_t row = 0; row < fresh->kept; ++row) fresh->stages<double>(step)[row] = -k;
+      fresh->t[step] = k * TapeChunk::capacity + step;
     }
+    fresh->used = k == count - 1 ? 5 : TapeChunk::capacity;
     last = fresh;
   }
   writer.last[1] = last;
@@ -39,6 +57,7 @@ void test_chunks(std::int64_t states, int count, std::int64_t kept, int rich) {
     }
   }
   expect(k == 0, "all chunks are reached");
+  test_steps(tape, states, (count - 1) * TapeChunk::capacity + 5);
 }
 
 }  // namespace

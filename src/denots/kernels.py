@@ -132,6 +132,14 @@ def pull_back(
     problem.pull_back(**given, **arrays, tape=tape, threads=torch.get_num_threads())
 
 
+def steps(problem: Any, tape: Any, *, offsets: Tensor, **found: Tensor) -> None:
+    """Fill the tensors `found`, times and states at the start of every accepted step of a recorded solve.
+
+    Rows `offsets[i]` to `offsets[i + 1]` are those of series i; the last of them is left for its end.
+    """
+    problem.steps(tape=tape, **_arrays({"offsets": offsets}), **{name: it.numpy() for name, it in found.items()})
+
+
 def _arrays(arguments: dict[str, Any]) -> dict[str, Any]:
     """Tensors as contiguous arrays that share memory where they can: NumPy hands them over fastest."""
     return {

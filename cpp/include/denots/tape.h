@@ -52,6 +52,10 @@ class Tape {
   TapeChunk* const* last() const;
   Target target() const;
   std::int64_t series() const;
+  std::int64_t steps(std::int64_t series) const;
+  // Copies when each step of a series began, and its state then, in the order of time.
+  template <class Real>
+  void read(std::int64_t series, std::int64_t states, double* times, Real* rows) const;
   std::size_t bytes() const;
 
  private:

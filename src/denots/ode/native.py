@@ -23,6 +23,7 @@ MAX_STATES = 512
 _DTYPES = (torch.float32, torch.float64)
 # What has a gradient, in the order of the arguments; the last two belong to the path.
 _WEIGHTS = ("weight_hh", "bias_hh", "weight_in", "bias", "weight_out", "bias_out", "h0", "values", "slopes")
+_FOUND = ("states", "status", "evaluations", "accepted", "rejected", "reached")
 
 
 def unsupported(
@@ -65,34 +66,33 @@ def _method(name: str) -> Any:
     return kernels.method(table.order, table.safety, tables)
 
 
+def run(fixed: dict[str, Any], weights: tuple[Tensor, ...], *, record: bool) -> tuple[Any, Any, Solution]:
+    """The native problem, the tape of its accepted steps if they are recorded, and what was found."""
+    given: dict[str, Any] = dict(zip(_WEIGHTS, weights, strict=True))
+    h0 = given["h0"]
+    problem = kernels.problem(h0.dtype, **given, **fixed)
+    n = len(h0)
+    states = h0.new_empty(n, fixed["queries"].shape[1], h0.shape[1])
+    status, evaluations, accepted, rejected = torch.empty(4, n, dtype=torch.int64).unbind()
+    reached = torch.empty(n, dtype=torch.float64)
+    found = Solution(states, status, evaluations, accepted, rejected, reached, backend="native")
+    tape = kernels.solve(problem, record=record, **{name: getattr(found, name) for name in _FOUND})
+    return problem, tape, found
+
+
 class _FusedSolve(torch.autograd.Function):
     """From weights, first states and the path to states at the query times; `fixed` gets no gradient."""
 
     @staticmethod
     def forward(ctx: Any, fixed: dict[str, Any], record: bool, *weights: Tensor) -> tuple[Tensor, ...]:
-        given: dict[str, Any] = dict(zip(_WEIGHTS, weights, strict=True))
-        h0 = given["h0"]
-        problem = kernels.problem(h0.dtype, **given, **fixed)
-        n = len(h0)
-        states = h0.new_empty(n, fixed["queries"].shape[1], h0.shape[1])
-        counts = torch.empty(4, n, dtype=torch.int64)
-        status, accepted, evaluations, rejected = counts.unbind()
-        reached = torch.empty(n, dtype=torch.float64)
-        tape = kernels.solve(
-            problem,
-            record=record,
-            states=states,
-            status=status,
-            evaluations=evaluations,
-            accepted=accepted,
-            rejected=rejected,
-            reached=reached,
-        )
+        problem, tape, found = run(fixed, weights, record=record)
         if record:
-            ctx.problem, ctx.tape, ctx.outcome = problem, tape, counts[:2].clone()
+            ctx.problem, ctx.tape = problem, tape
+            ctx.outcome = torch.stack([found.status, found.accepted])
             ctx.save_for_backward(*weights)
-        ctx.mark_non_differentiable(status, evaluations, accepted, rejected, reached)
-        return states, status, evaluations, accepted, rejected, reached
+        states, *counts = (getattr(found, name) for name in _FOUND)
+        ctx.mark_non_differentiable(*counts)
+        return states, *counts
 
     @staticmethod
     @once_differentiable
@@ -132,7 +132,7 @@ def _weights(kernel: Kernel, path: Path, input_map: InputMap | None) -> tuple[Te
     )
 
 
-def solve_native(
+def pose(
     kernel: Kernel,
     path: Path,
     h0: Tensor,
@@ -142,9 +142,12 @@ def solve_native(
     rtol: float,
     atol: float,
     max_steps: int,
-    input_map: InputMap | None,
-) -> Solution:
-    """Solve with the fused kernel of a field; only where `unsupported` has nothing to say."""
+    input_map: InputMap | None = None,
+) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    """The problem, for `solve_native` and `run`: by name what has no gradient, and in order what may have one.
+
+    Only where `unsupported` has nothing to say.
+    """
     if path.values.requires_grad or path.slopes.requires_grad:
         path = path.packed()  # a series that stands twice in a batch must not share the gradient of its knots
     weights = (*_weights(kernel, path, input_map), h0, path.values, path.slopes)
@@ -165,14 +168,11 @@ def solve_native(
         "queries": queries,
         "positions": positions,
     }
+    return fixed, weights
+
+
+def solve_native(fixed: dict[str, Any], weights: tuple[Tensor, ...]) -> Solution:
+    """Solve with the fused kernel of a field, and with a gradient where one is wanted."""
     record = torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)
-    states, status, evaluations, accepted, rejected, reached = _FusedSolve.apply(fixed, record, *weights)  # type: ignore[no-untyped-call]
-    return Solution(
-        states=states,
-        status=status,
-        evaluations=evaluations,
-        accepted=accepted,
-        rejected=rejected,
-        reached=reached,
-        backend="native",
-    )
+    found = _FusedSolve.apply(fixed, record, *weights)  # type: ignore[no-untyped-call]
+    return Solution(**dict(zip(_FOUND, found, strict=True)), backend="native")

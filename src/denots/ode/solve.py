@@ -11,7 +11,7 @@ from torch import Tensor
 from denots.errors import InvalidOption, NativeUnavailable, SlowWarning
 from denots.fields.field import AffineInputField, VectorField
 from denots.ode.input_map import InputMap
-from denots.ode.native import solve_native, unsupported
+from denots.ode.native import pose, solve_native, unsupported
 from denots.ode.reference import ReferenceRun
 from denots.ode.runge_kutta import METHODS, Tableau
 from denots.ode.solution import Solution
@@ -53,9 +53,9 @@ def solve(
             and "reference" takes the plain loop. Native gradients cannot be differentiated again.
     """
     table = lookup(METHODS, method, "method")
-    _check_options(table, method, rtol, atol, max_steps, step)
+    check_options(table, method, rtol, atol, max_steps, step)
     queries = path.t1[:, None] if at is None else at.to(torch.float64)
-    _check_shapes(field, path, h0, queries, input_map)
+    check_shapes(field, path, h0, queries, input_map)
     if at is not None:
         _check_queries(path, queries)
     kernel = None if backend == "reference" else field.kernel()
@@ -63,7 +63,7 @@ def solve(
     if backend == "native" and reason is not None:
         raise NativeUnavailable(f"the fused solver cannot do this: {reason}. Use backend='auto' or 'reference'.")
     if kernel is not None and reason is None:
-        fused = solve_native(
+        posed = pose(
             kernel,
             path,
             h0,
@@ -74,7 +74,7 @@ def solve(
             max_steps=max_steps,
             input_map=input_map,
         )
-        return noted(fused)
+        return noted(solve_native(*posed))
     if reason is not None and table.error is not None:  # whoever names a method of fixed steps has chosen
         _warn_once(field, reason)
     run = ReferenceRun(
@@ -104,7 +104,7 @@ def _warn_once(field: VectorField, reason: str) -> None:
         _warned.add(key)
 
 
-def _check_options(table: Tableau, method: str, rtol: float, atol: float, max_steps: int, step: float | None) -> None:
+def check_options(table: Tableau, method: str, rtol: float, atol: float, max_steps: int, step: float | None) -> None:
     if table.error is not None and not (rtol >= 0 and atol >= 0 and rtol + atol > 0):
         raise InvalidOption(f"tolerances must not be negative, nor both zero; got rtol={rtol}, atol={atol}.")
     if max_steps < 1:
@@ -115,7 +115,7 @@ def _check_options(table: Tableau, method: str, rtol: float, atol: float, max_st
         raise InvalidOption(f"method {method!r} chooses its own steps; leave out step={step}.")
 
 
-def _check_shapes(field: VectorField, path: Path, h0: Tensor, queries: Tensor, input_map: InputMap | None) -> None:
+def check_shapes(field: VectorField, path: Path, h0: Tensor, queries: Tensor, input_map: InputMap | None) -> None:
     n = len(path)
     if h0.shape != (n, field.state_size):
         raise InvalidOption(f"h0 has shape {tuple(h0.shape)}; expected ({n}, {field.state_size}).")
