@@ -25,6 +25,7 @@ LAYERS = (
     ("systems",),
     ("estimators",),
     ("adapters",),
+    ("explain",),
     ("diagnostics",),
     ("runs",),
     ("competition",),

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from denots import datasets, fields, paths, systems, tasks
+    from denots import datasets, explain, fields, paths, systems, tasks
     from denots.data import Series, SeriesSet
     from denots.data.schema import TableSchema
     from denots.estimators import (
@@ -64,6 +64,7 @@ __all__ = [
     "Solution",
     "TableSchema",
     "datasets",
+    "explain",
     "fields",
     "load",
     "paths",
@@ -71,7 +72,7 @@ __all__ = [
     "systems",
     "tasks",
 ]
-_ROOMS = {"datasets", "fields", "paths", "systems", "tasks"}
+_ROOMS = {"datasets", "explain", "fields", "paths", "systems", "tasks"}
 
 
 def __getattr__(name: str) -> Any:
