@@ -109,6 +109,21 @@ class TestCoverage:
         # Questions about one series are alike, so that there are about as many independent ones as series.
         assert plausible(scores.metrics["coverage"].model, 600, 0.8, 200)
 
+    def test_in_each_class_where_it_is_asked_for(self) -> None:
+        rare = [
+            one.with_target(np.where(one.target > 4.2, "rare", "usual")) for one in (noisy(1500, 0), noisy(3000, 5))
+        ]
+        model = SeriesClassifier("summary").fit(rare[0])
+        truth = np.searchsorted(model.classes_, rare[1].target)
+        count, calibrated = np.bincount(truth), np.bincount(np.searchsorted(model.classes_, rare[0].target))
+        shares = {}
+        for groups in (None, "target"):
+            held = model.predict_set(rare[1], 0.8, groups=groups)[np.arange(3000), truth]
+            shares[groups] = [held[truth == k].mean() for k in (0, 1)]
+        assert shares[None][0] < 0.7
+        for k in (0, 1):
+            assert plausible(shares["target"][k], count[k], 0.8, calibrated[k])
+
     def test_evaluate_counts_what_sets_hold(self, classifier: SeriesClassifier) -> None:
         new = classed(noisy(300, 6))
         found = classifier.evaluate(new, by="ward", coverage=0.9)

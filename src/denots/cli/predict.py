@@ -42,7 +42,10 @@ def predict(
         ),
     ] = None,
     groups: Annotated[
-        str | None, typer.Option(help="With --coverage: a static column; the coverage holds in each group of it.")
+        str | None,
+        typer.Option(
+            help="With --coverage: a static column, or the target of classes; the coverage holds in each group."
+        ),
     ] = None,
     strict: Strict = False,
     max_failed: MaxFailed = 0.1,

@@ -83,10 +83,12 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
 
         Certain answers have one class, doubtful ones several. A set is empty where every class is less likely than
         true ones are in all but the most doubtful series; ask for a higher coverage to have none of these. A series
-        without an answer has all classes. `denots.estimators.conformal` says what is guaranteed.
+        without an answer has all classes. The share is that of all series: truths of a rare class are held less often.
+        `denots.estimators.conformal` says what is guaranteed.
 
         Args:
-            groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many values).
+            groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many
+                values). Or the name of the target ("target" if it has none); it then holds in each class.
         """
         reading = self._read(X)
         return self._region(reading, self._answers(reading, strict=strict), coverage, groups)

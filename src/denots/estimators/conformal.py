@@ -8,7 +8,8 @@ over new series like those of training is at least what was asked. Mostly that p
 stopped, and blends answer with models that have seen all series while each held-out answer came from one that lacked
 some (the jackknife, or cross-validation); then the coverage is close to what was asked for systems that a few series do
 not change much, and no worst case is excluded. It holds over all series together: in a group it may be higher or lower,
-unless that group is calibrated by itself. No coverage is promised for series unlike those of training.
+unless that group is calibrated by itself. Truths of a rare class are held much less often than others, unless the classes
+are calibrated one by one. No coverage is promised for series unlike those of training.
 """
 
 import math
@@ -75,7 +76,7 @@ class Calibration:
         m = len(found.misfit)
         if found.misfit.ndim != 2 or found.static.shape != (m, static) or found.horizon.shape not in {(m,), (0,)}:
             raise ValueError("the arrays of a calibration do not fit each other")
-        if found.misfit.shape[1] not in {1, outputs}:
+        if found.misfit.shape[1] not in {outputs, max(2, outputs)}:
             raise ValueError(f"a calibration of {found.misfit.shape[1]} answers for {outputs} outputs")
         return found
 
@@ -83,11 +84,16 @@ class Calibration:
         return {"misfit": self.misfit, "static": self.static, "horizon": self.horizon}
 
     def limits(
-        self, coverage: float, labels: tuple[npt.NDArray[Any], npt.NDArray[Any]], horizon: FloatArray | None
+        self,
+        coverage: float,
+        labels: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+        horizon: FloatArray | None,
+        together: bool,
     ) -> FloatArray:
         """The largest misfit that still belongs [n, k], or [n, K, k] at horizons [n, K]; infinite where nothing is known.
 
         labels: the group of each calibrated row, and of each series that is asked about.
+        together: one limit for all columns, as for classes, of which only one is true.
         """
         own, asked = labels
         shape = asked.shape if horizon is None else horizon.shape
@@ -97,10 +103,11 @@ class Calibration:
             bins = _binned(self.horizon, cuts)
             asked_bins = _binned(np.nan_to_num(horizon), cuts)
             asked = np.broadcast_to(asked[:, None], shape)
-        found = np.full((*shape, self.misfit.shape[1]), np.inf)
+        misfit = np.fmax.reduce(self.misfit, axis=1)[:, None] if together else self.misfit
+        found = np.full((*shape, misfit.shape[1]), np.inf)
         for label in np.unique(asked):
             for k in np.unique(asked_bins):
-                calibrated = self.misfit[(own == label) & (bins == k)]
+                calibrated = misfit[(own == label) & (bins == k)]
                 found[(asked == label) & (asked_bins == k)] = quantiles(calibrated, coverage)
         return found
 
@@ -131,17 +138,19 @@ def limits(
     calibration = _known(estimator, coverage)
     position = {name: row for row, name in enumerate(reading.ids.tolist())}
     rows = np.array([position[name] for name in reading.series.ids.tolist()], dtype=np.int64)
-    labels = _labels(estimator, calibration, reading, rows, groups)
+    by_class = estimator.task_.learns == "classes" and groups == (estimator.table_schema().target or "target")
+    labels = _labels(estimator, calibration, reading, rows, None if by_class else groups)
     horizon = None
     if at is not None:
         ends = np.zeros(len(position))
         ends[rows] = reading.series.ends
         horizon = at - ends[:, None]
-    found = calibration.limits(coverage, labels, horizon)
+    together = estimator.task_.learns == "classes" and not by_class
+    found = calibration.limits(coverage, labels, horizon, together)
     endless = np.isinf(found[rows]).any(axis=tuple(range(1, found.ndim)))
     if endless.any():
         names = listed(sorted(set(labels[1][rows][endless].tolist())))
-        what = f"of group {names} " if groups is not None else ""
+        what = "" if groups is None or by_class else f"of group {names} "
         warnings.warn(
             f"{int(endless.sum())} series {what}have no finite limit somewhere: too few held-out answers are like them, or "
             "none reaches so far ahead. Nothing is excluded there.",
@@ -160,7 +169,7 @@ def _known(estimator: "SeriesEstimator", coverage: float) -> Calibration:
             "this model has no held-out answers to tell a coverage by: it was saved before they were kept, or its task knows "
             "no sets and intervals. Fit it again."
         )
-    m = int((~np.isnan(calibration.misfit)).sum(axis=0).max())
+    m = int((~np.isnan(calibration.misfit)).any(axis=1).sum())
     if math.ceil((m + 1) * coverage - 1e-9) > m:
         raise InvalidOption(
             f"a coverage of {coverage:g} needs at least {math.ceil(coverage / (1 - coverage) - 1e-9)} held-out answers, and the "

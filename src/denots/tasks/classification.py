@@ -176,8 +176,8 @@ class Classification(Task):
         return {"prediction": self.best(answers)} | {f"p_{name}": answers[:, k] for k, name in enumerate(self.labels)}
 
     def nonconformity(self, answers: FloatArray, truth: npt.NDArray[Any]) -> FloatArray:
-        """What is missing to certainty of the true class (the score of the least ambiguous sets)."""
-        return 1 - answers[np.arange(len(truth)), truth][:, None]
+        """What is missing to certainty of the true class, in its column (the score of the least ambiguous sets)."""
+        return np.where(np.arange(answers.shape[1]) == truth[:, None], 1 - answers, np.nan)
 
     def region(self, answers: FloatArray, limits: FloatArray) -> npt.NDArray[np.bool_]:
         """Whether each class belongs [n, classes]; none may, where all are less likely than truths mostly are."""
