@@ -25,15 +25,27 @@ from strategies import QUICK
 PLACE = re.compile(r"(series|row|line|column|channel|table|time zone) ")
 
 
-def mostly(good: list[str], odd: list[str]) -> st.SearchStrategy[str]:
-    """Good cells with an odd one now and then, so that some tables can be read."""
-    return st.one_of(*[st.sampled_from(good)] * 9, st.sampled_from(odd))
+GOOD = (["a", "b", "7"], ["0", "1", "2", "2.5", "3", "-1"], ["1", "2.5", "-3", "1e3", ""], ["4", "5", ""])
+ODD = (
+    ["", "NA"],
+    ["", "noon", "inf", "nan", "2024-01-01", "2024-01-02T00:00+01:00"],
+    *[["NA", "n/a", "inf", "1e400", "-", "é", "true", '"', "1,5"]] * 2,
+)
 
 
-IDS = mostly(["a", "b", "7"], ["", "NA"])
-TIMES = mostly(["0", "1", "2", "2.5", "3", "-1"], ["", "noon", "inf", "nan", "2024-01-01", "2024-01-02T00:00+01:00"])
-CELLS = mostly(["1", "2.5", "-3", "1e3", ""], ["NA", "n/a", "inf", "1e400", "-", "é", "true", '"', "1,5"])
-ROWS = st.lists(st.tuples(IDS, TIMES, CELLS, CELLS), min_size=0, max_size=9)
+@st.composite
+def tables(draw: st.DrawFn) -> list[tuple[str, ...]]:
+    """Rows of good cells with up to two odd ones among them, so that some tables can be read."""
+    rows = draw(st.lists(st.tuples(*map(st.sampled_from, GOOD)).map(list), max_size=9))
+    if draw(st.booleans()):
+        rows.sort(key=lambda row: float(row[1]))
+    for _ in range(draw(st.integers(0, 2)) if rows else 0):
+        column = draw(st.integers(0, 3))
+        draw(st.sampled_from(rows))[column] = draw(st.sampled_from(ODD[column]))
+    return [tuple(row) for row in rows]
+
+
+ROWS = tables()
 CLEANING = st.fixed_dictionaries(
     {
         "sort": st.booleans(),
@@ -41,7 +53,7 @@ CLEANING = st.fixed_dictionaries(
         "skip_empty": st.booleans(),
         "na": st.sampled_from([(), ("n/a",), ("n/a", "-", "é")]),
         "time_unit": st.sampled_from([None, "h"]),
-        "static": st.sampled_from([(), ("y",)]),
+        "static": st.sampled_from([(), (), ("y",)]),
     }
 )
 
