@@ -1,6 +1,7 @@
 """Every system keeps one contract: any task, the same answers in any company, the same after being stored."""
 
 import json
+from dataclasses import replace
 
 import lightgbm
 import numpy as np
@@ -20,6 +21,7 @@ FAST = {
     "rounds": 8,
     "state_size": 16,
     "oscillators": 64,
+    "fields": 6,
     "trees": 4,
     "budget": 12.0,
     "questions": 2000,
@@ -30,6 +32,7 @@ ONCE = (
     "summary-logistic",
     "oscillators",
     "timed-oscillators",
+    "fields",
     "fast",
     "auto",
 )  # they answer once a series
@@ -99,6 +102,16 @@ def test_weights_of_another_shape_are_refused_before_anything_is_allocated(name:
         huge.restore(asked.task, Shape.of(asked.train.series), fitted.state())
     with pytest.raises(ValueError, match=r"weights do not fit the model|no weights fit"):
         SYSTEMS[name].with_options(**fast(name)).restore(asked.task, Shape(10**9, 0), fitted.state())
+
+
+def test_a_series_whose_features_overflow_has_no_answer_and_the_others_have_theirs() -> None:
+    fitted = SYSTEMS["fields"].with_options(**fast("fields")).fit(problem(), seed=0)
+    three = waves().select([0, 1, 2])
+    values = three.values.copy()
+    values[three.offsets[1] : three.offsets[2]] = 1e37 * np.sign(np.sin(np.arange(three.lengths[1])))[:, None]
+    found = fitted.outputs(replace(three, values=values))
+    assert found.ok.tolist() == [True, False, True]
+    assert torch.equal(found.outputs[[0, 2]], fitted.outputs(three).outputs[[0, 2]])
 
 
 def test_unknown_options_offer_the_nearest_names() -> None:

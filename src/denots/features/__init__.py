@@ -3,6 +3,7 @@
 from denots.features.intervals import Intervals
 from denots.features.normal_scores import NormalScores
 from denots.features.oscillators import Oscillators
+from denots.features.random_fields import RandomFields
 from denots.features.summary import Summary
 
-__all__ = ["Intervals", "NormalScores", "Oscillators", "Summary"]
+__all__ = ["Intervals", "NormalScores", "Oscillators", "RandomFields", "Summary"]

@@ -7,7 +7,7 @@ from denots.registry import Registry
 from denots.systems.auto import Auto
 from denots.systems.forecast import ForecastSystem
 from denots.systems.forest import ForestSystem
-from denots.systems.linear import Linear, OscillatorsConfig, SummaryConfig
+from denots.systems.linear import Linear, OscillatorsConfig, RandomFieldsConfig, SummaryConfig
 from denots.systems.logistic import Logistic
 from denots.systems.simple import Simple, SimpleConfig
 from denots.systems.system import Fitted, Problem, Shape, State, System
@@ -62,6 +62,7 @@ SYSTEMS: Registry[System] = Registry(
                 "The same with the clock among what drives them, for when it matters when.",
                 OscillatorsConfig(timed=True),
             ),
+            Linear("fields", "A ridge on random fields that the series drives, untrained.", RandomFieldsConfig()),
             ForecastSystem("forecast", "Forecasts: what departs from the best simple forecast, by ridge and trees."),
             Simple("hold", "Forecasts: the last value of each channel.", SimpleConfig("last value")),
             Simple("recent-mean", "Forecasts: the mean of the last eight.", SimpleConfig("mean of the last eight")),

@@ -12,9 +12,10 @@ from torch import Tensor
 from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
-from denots.features import NormalScores, Oscillators, Summary
+from denots.features import NormalScores, Oscillators, RandomFields, Summary
 from denots.heads.combine import calibrate
 from denots.heads.ridge import Ridge, fit_ridge
+from denots.ode.native import MAX_STATES
 from denots.shapes import FloatArray
 from denots.systems.held_out import held_out_loss
 from denots.systems.system import Configured, Fitted, Problem, Shape, State
@@ -43,6 +44,21 @@ class OscillatorsConfig:
         most = MOST_FEATURES if series <= MANY_SERIES else MANY_SERIES
         count = self.oscillators or most // self.thresholds
         return Oscillators(count, self.thresholds, timed=self.timed, random_state=seed)
+
+
+@dataclass(frozen=True)
+class RandomFieldsConfig:
+    """Options of `features.RandomFields`."""
+
+    fields: int = 33
+    states: int = 32
+    thresholds: int = 3
+
+    def __post_init__(self) -> None:
+        check_options(self, most={"states": MAX_STATES})
+
+    def build(self, series: int, seed: int) -> RandomFields:
+        return RandomFields(self.fields, self.states, self.thresholds, random_state=seed)
 
 
 class RankedSummary:
@@ -87,7 +103,7 @@ class LinearModel(Fitted):
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
         table = table_of(self.features, self.static, series)
         told = torch.from_numpy(self.ridge.predict(table)).double() * self.factor + torch.from_numpy(self.shift)
-        return Output(told, torch.ones(len(series), dtype=torch.bool))
+        return Output(told, told.isfinite().all(dim=1))
 
     def state(self) -> State:
         parts = {"features": self.features.state(), "static": {} if self.static is None else self.static.state()}
