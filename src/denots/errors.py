@@ -66,6 +66,10 @@ class DownloadFailed(DenotsError, RuntimeError):
     """A download that broke off too often, or brought other bytes than expected."""
 
 
+class MissingExtra(DenotsError, ImportError):
+    """A library that only some of the work needs is not installed; the message says how to install it."""
+
+
 class SolverFailure(DenotsError, RuntimeError):
     """Series whose trajectory could not be integrated, with the reason for each."""
 

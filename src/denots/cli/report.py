@@ -23,10 +23,12 @@ def report(
 
       denots report --results results --out report.html
     """
+    from denots.experiments.draw import check_drawing
     from denots.experiments.report import build_page
     from denots.experiments.results import Results
     from denots.folders import write_file_whole
 
+    check_drawing()
     if not results.is_dir():
         raise InvalidOption(f"{results} is no folder; `denots reproduce` makes one.")
     try:

@@ -61,6 +61,7 @@ def reproduce(
       denots reproduce --verify 20
     """
     from denots.experiments import EXPERIMENTS, Request
+    from denots.experiments.draw import check_drawing
     from denots.experiments.results import Results
 
     request = Request(profile, protocol, _seeds(seeds), _known(dataset, "dataset"), _known(system, "backbone"))  # type: ignore[arg-type]
@@ -78,6 +79,7 @@ def reproduce(
     chosen = [
         lookup(EXPERIMENTS, name, "experiment") for name in (EXPERIMENTS if "all" in names else dict.fromkeys(names))
     ]
+    check_drawing()  # before the runs, which take long
     outcome = _make(chosen, request, store, jobs or os.cpu_count() or 1, budget)
     _write(chosen, store, request)
     if outcome.failures:

@@ -3,9 +3,11 @@
 import io
 import re
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from denots.errors import MissingExtra
 from denots.experiments.exhibit import Curve, Panel, Picture
 from denots.folders import write_file_whole
 
@@ -48,6 +50,12 @@ STYLE: Any = {
 def style_of(system: str, position: int) -> tuple[str, Any, str]:
     """The same system looks the same in every figure; other lines take their turn."""
     return STYLES.get(system.split()[0], SPARE[position % len(SPARE)])
+
+
+def check_drawing() -> None:
+    """Whether figures can be drawn here: fitting and predicting do without matplotlib."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("figures need matplotlib, which is not installed; run `pip install 'denots[paper]'`.")
 
 
 def figure_of(picture: Picture) -> "Figure":
