@@ -20,6 +20,8 @@ EXPECTED = {
     "check_dtype_object": "the error is a ValueError that names the series, not a TypeError",
     "check_classifier_data_not_an_array": "a table without the names of its columns is refused, not guessed",
     "check_regressor_data_not_an_array": "a table without the names of its columns is refused, not guessed",
+    "check_sample_weights_pandas_series": "a table without the names of its columns is refused, not guessed",
+    "check_sample_weight_equivalence_on_dense_data": "weights act on the loss; features are drawn from each series once",
 }
 
 

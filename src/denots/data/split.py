@@ -46,13 +46,31 @@ def split_rows(
     return parts
 
 
-def deal_folds(n: int, count: int, *, seed: int, labels: npt.NDArray[Any] | None = None) -> list[IntArray]:
-    """Row numbers of `count` parts of about equal size, ascending; rows of a class are dealt out one by one."""
+def deal_folds(
+    n: int, count: int, *, seed: int, labels: npt.NDArray[Any] | None = None, groups: npt.NDArray[Any] | None = None
+) -> list[IntArray]:
+    """Row numbers of `count` parts of about equal size, ascending; rows of a class are dealt out one by one.
+
+    Rows of one group stay together; there are no more parts than groups.
+    """
+    if groups is not None:
+        return _deal_groups(min(count, len(np.unique(groups))), seed, labels, groups)
     rng = np.random.default_rng(seed)
     order = rng.permutation(n)
     if labels is not None:
         order = order[np.argsort(labels[order], kind="stable")]
     return [np.sort(order[k::count]) for k in range(count)]
+
+
+def _deal_groups(count: int, seed: int, labels: npt.NDArray[Any] | None, groups: npt.NDArray[Any]) -> list[IntArray]:
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+    if labels is None:
+        dealer = GroupKFold(count, shuffle=True, random_state=seed)
+    else:
+        count = min(count, int(np.unique(labels, return_counts=True)[1].min()))
+        dealer = StratifiedGroupKFold(max(count, 2), shuffle=True, random_state=seed)
+    return [held for _, held in dealer.split(np.zeros(len(groups)), labels, groups)]
 
 
 def _deal(n: int, fractions: Sequence[float], rng: np.random.Generator) -> IntArray:

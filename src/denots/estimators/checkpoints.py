@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from denots.data.store import content_hash
 from denots.errors import InvalidFolder
 from denots.folders import write_file_whole
@@ -14,7 +16,7 @@ from denots.tasks import Part
 FILE = "run.json"
 
 
-def claim(folder: Path, kind: str, options: Mapping[str, Any], part: Part) -> None:
+def claim(folder: Path, kind: str, options: Mapping[str, Any], part: Part, validation: Part | None = None) -> None:
     """Tie the folder to a run, so that no other one is continued there."""
     folder.mkdir(parents=True, exist_ok=True)
     content = json.dumps(
@@ -22,7 +24,10 @@ def claim(folder: Path, kind: str, options: Mapping[str, Any], part: Part) -> No
             "class": kind,
             "options": repr(options),
             "data": content_hash(part.series.with_target(None)),
-            "target": hashlib.sha256(part.target.numpy().tobytes()).hexdigest(),
+            "target": _hash(part.target.numpy()),
+            **({} if part.weight is None else {"weight": _hash(part.weight.numpy())}),
+            **({} if part.groups is None else {"groups": _hash(part.groups)}),
+            **({} if validation is None else {"validation": content_hash(validation.series)}),
         },
         indent=1,
     )
@@ -32,3 +37,7 @@ def claim(folder: Path, kind: str, options: Mapping[str, Any], part: Part) -> No
             f"{folder} holds the checkpoint of a run with other data or options; delete it, choose another folder, or discard that run (denots fit --restart)."
         )
     write_file_whole(file, content.encode())
+
+
+def _hash(array: np.ndarray) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()

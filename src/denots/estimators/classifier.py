@@ -45,9 +45,18 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from series and their classes; `y` may be left out if X is a SeriesSet with a target."""
-        self._fit(self._to_learn(X, y), class_weight=self.class_weight)
+    def fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None, validation: Any = None
+    ) -> Self:
+        """Learn from series and their classes; `y` may be left out if X is a SeriesSet with a target.
+
+        Args:
+            sample_weight: how much each series counts; not all systems can weigh, and those that cannot say so.
+            groups: a label for each series, such as a hospital; no fold or validation split parts a group.
+            validation: series to choose by instead of a share of X: a pair (X, y), or a SeriesSet with a target.
+        """
+        given = {"sample_weight": sample_weight, "groups": groups, "validation": validation}
+        self._fit(self._to_learn(X, y), class_weight=self.class_weight, **given)
         self.n_features_in_ = row_length(X) or self.n_features_in_
         return self
 
@@ -66,6 +75,11 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, strict=strict))
+
+    def decision_function(self, X: Any, *, strict: bool = False) -> np.ndarray:
+        """Log-odds of the second of two classes [n]; of more, a score for each class [n, classes]. The highest wins."""
+        outputs = self._answers(X, strict=strict).outputs.numpy()
+        return outputs[:, 0] if self.task_.binary else outputs
 
     def predict(self, X: Any, *, strict: bool = False) -> np.ndarray:
         """The most probable class of each series.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -21,9 +22,10 @@ from denots.estimators.answers import Answers, give_answers, tell_of_failures, t
 from denots.estimators.checkpoints import claim
 from denots.estimators.conformal import Calibration, limits
 from denots.estimators.inputs import as_series_set, match_columns, read_target, row_length, scan_series
-from denots.estimators.validation import validation_split
+from denots.estimators.per_series import read_groups, read_weights
+from denots.estimators.validation import check_serves, validation_split, weigh_classes
 from denots.shapes import FloatArray
-from denots.systems import SYSTEMS, Problem, Shape, System
+from denots.systems import SYSTEMS, Problem, System
 from denots.tasks import Scores, Task
 from denots.tasks.task import known_target
 
@@ -94,6 +96,13 @@ class SeriesEstimator(BaseEstimator):
         check_is_fitted(self)
         return self.fitted_.leaderboard
 
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """The names of the channels; absent where rows of one array were fitted, whose columns are times."""
+        if not hasattr(self, "channels_") or self.n_features_in_ != len(self.channels_):
+            raise AttributeError("feature_names_in_ is known after fit, and where features are channels")
+        return np.array(self.channels_, dtype=object)
+
     def _chosen(self) -> tuple[System, dict[str, Any]]:
         """The system and the options that were asked for."""
         return SYSTEMS.resolve(self.system), dict(self.options or {})
@@ -109,24 +118,37 @@ class SeriesEstimator(BaseEstimator):
             raise InvalidOption(f"depth is a positive number or 'auto'; got {chosen.options['depth']!r}.")
         return {"run": chosen}
 
-    def _fit(self, series: SeriesSet, *, class_weight: Any = None) -> Self:
+    def _fit(
+        self,
+        series: SeriesSet,
+        *,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        validation: Any = None,
+    ) -> Self:
         """Learn from series with their target; sets every attribute that prediction needs."""
+        weight, members = read_weights(sample_weight, len(series)), read_groups(groups, len(series))
         task = self.task_type.read(series)
-        part = task.pose(series)
+        part = replace(task.pose(series), weight=None if weight is None else torch.from_numpy(weight), groups=members)
+        if weight is not None:
+            part = part.select(np.flatnonzero(weight))
         task.check(part)
         seed = int(check_random_state(self.random_state).randint(2**31))
         candidates, folder = self._candidates(), None
         train, val = part, None
-        if any(system.holds_out for system in candidates.values()):
+        if validation is not None:
+            val = task.pose(self._to_validate(validation, series))
+        elif any(system.holds_out for system in candidates.values()):
             train_rows, val_rows = validation_split(task, part, self.validation_fraction, seed)
             train, val = part.select(train_rows), part.select(val_rows)
         task = task.calibrated(train)
-        problem = Problem(task if class_weight is None else task.weighted(train, class_weight), train, val)
+        problem = weigh_classes(Problem(task, train, val), class_weight)
         for system in candidates.values():
-            system.check(problem.task, Shape.of(series))
+            check_serves(system, problem, own_validation=validation is not None)
         if self.checkpoint_dir is not None:
             folder = Path(self.checkpoint_dir)
-            claim(folder, type(self).__name__, self._identity(), part)
+            claim(folder, type(self).__name__, self._identity(), part, None if validation is None else val)
         found = {
             name: system.fit(
                 problem,
@@ -218,6 +240,11 @@ class SeriesEstimator(BaseEstimator):
         if len(target) != len(series):
             raise InvalidTarget(f"{len(target)} targets for {len(series)} series; give one each.")
         return series.with_target(target)
+
+    def _to_validate(self, validation: Any, train: SeriesSet) -> SeriesSet:
+        """Series to choose by: a pair of series and target, or a SeriesSet with its target."""
+        X, y = validation if isinstance(validation, tuple) else (validation, None)
+        return match_columns(self._to_learn(X, y), train.channels, train.static_names)
 
     def _to_judge(self, X: Any, y: Any) -> tuple[SeriesSet, np.ndarray]:
         """Series that can be read and their known answers."""

@@ -19,9 +19,17 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
     task_type = Regression
     task_: Regression
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from series and their numbers; `y` may be left out if X is a SeriesSet with a target."""
-        self._fit(self._to_learn(X, y))
+    def fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None, validation: Any = None
+    ) -> Self:
+        """Learn from series and their numbers; `y` may be left out if X is a SeriesSet with a target.
+
+        Args:
+            sample_weight: how much each series counts; not all systems can weigh, and those that cannot say so.
+            groups: a label for each series, such as a hospital; no fold or validation split parts a group.
+            validation: series to choose by instead of a share of X: a pair (X, y), or a SeriesSet with a target.
+        """
+        self._fit(self._to_learn(X, y), sample_weight=sample_weight, groups=groups, validation=validation)
         self.n_features_in_ = row_length(X) or self.n_features_in_
         return self
 

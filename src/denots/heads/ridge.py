@@ -163,10 +163,10 @@ def _solved(scaled: FloatArray, centred: FloatArray, penalty: float, rows: _Rows
         root = solve_triangular(factor, np.eye(n), lower=True, overwrite_b=True)
         leverage = 1 - penalty * (root**2).sum(axis=0)
 
-        def hat(own: IntArray) -> FloatArray:
+        def wide_hat(own: IntArray) -> FloatArray:
             return np.eye(len(own)) - penalty * root[:, own].T @ root[:, own]
 
-        left_out = _left_out(centred, penalty * dual, leverage, hat, rows)
+        left_out = _left_out(centred, penalty * dual, leverage, wide_hat, rows)
         return (scaled.T @ dual.astype(np.float32)).T, left_out
     weight = cho_solve((factor, True), scaled.T.astype(np.float64) @ centred).T
     leverage = np.empty(n)

@@ -14,25 +14,33 @@ from denots.tasks import Part, Task
 def folds(task: Task, part: Part, count: int, seed: int) -> list[tuple[IntArray, IntArray]]:
     """Rows to learn from and rows to hold out, each row held out once; class shares are kept."""
     count = max(2, min(count, len(part) // 2))
-    held = deal_folds(len(part), count, seed=seed, labels=task.strata(part))
+    held = deal_folds(len(part), count, seed=seed, labels=task.strata(part), groups=part.groups)
     return [(np.setdiff1d(np.arange(len(part)), rows), rows) for rows in held]
 
 
-def held_out_loss(task: Task, target: Tensor) -> Callable[[Tensor], Tensor]:
+def held_out_loss(task: Task, target: Tensor, weight: Tensor | None = None) -> Callable[[Tensor], Tensor]:
     """The loss over all series, and over one more whose class nobody knows.
 
     Without that one, a few series that are all told right would make every answer certain.
     """
     if task.learns != "classes":
-        return lambda outputs: task.loss(outputs, target)
+        return lambda outputs: _weighed(task, outputs, target, weight)
     count = max(2, task.outputs)
     share = 1 / (len(target) + 2)
 
     def loss(outputs: Tensor) -> Tensor:
-        other = torch.stack([task.loss(outputs, torch.full_like(target, k)) for k in range(count)]).mean()
-        return (1 - share) * task.loss(outputs, target) + share * other
+        every = [_weighed(task, outputs, torch.full_like(target, k), weight) for k in range(count)]
+        return (1 - share) * _weighed(task, outputs, target, weight) + share * torch.stack(every).mean()
 
     return loss
+
+
+def _weighed(task: Task, outputs: Tensor, target: Tensor, weight: Tensor | None) -> Tensor:
+    """The loss with a weight for each series: the weighted mean of the losses of each by itself."""
+    if weight is None:
+        return task.loss(outputs, target)
+    each = torch.vmap(task.loss)(outputs[:, None], target[:, None])
+    return (weight * each).sum() / weight.sum()
 
 
 def trivial_outputs(task: Task, target: Tensor) -> Tensor:

@@ -120,7 +120,7 @@ class Linear(Configured):
     description: str
     config: Any
 
-    holds_out = False
+    holds_out, weighs = False, True
 
     def serves(self, task: type[Task]) -> bool:
         return not task.asks_times
@@ -142,10 +142,15 @@ class Linear(Configured):
         task, train = problem.task, problem.train
         features = self.config.build(len(train), seed).fit(train.series)
         static = None if train.series.static is None else NormalScores().fit(train.series.static)
-        ridge = fit_ridge(table_of(features, static, train.series), signs(task, train.target))
+        ridge = fit_ridge(
+            table_of(features, static, train.series),
+            signs(task, train.target),
+            weight=None if train.weight is None else train.weight.numpy(),
+            groups=train.groups,
+        )
         left_out = torch.from_numpy(ridge.left_out)
         factor, shift = (
-            calibrate(left_out, held_out_loss(task, train.target))
+            calibrate(left_out, held_out_loss(task, train.target, train.weight))
             if task.learns == "classes"
             else (1.0, np.zeros(task.outputs))
         )

@@ -19,7 +19,7 @@ from denots.training.progress import Progress
 class Logistic(Linear):
     """Answers with classes, once a series; the penalty is chosen by what is held back."""
 
-    holds_out = True
+    holds_out, weighs = True, False
 
     def serves(self, task: type[Task]) -> bool:
         return task.learns == "classes" and super().serves(task)

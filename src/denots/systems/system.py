@@ -97,6 +97,7 @@ class System(abc.ABC):
     name: str
     description: str
     holds_out: ClassVar[bool] = True  # whether it needs a validation part
+    weighs: ClassVar[bool] = False  # whether series may count differently
 
     @property
     @abc.abstractmethod

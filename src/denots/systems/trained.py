@@ -157,7 +157,7 @@ class Trained(System):
 def _hold_back(problem: Problem, seed: int) -> tuple[Part, Part]:
     """A random fifth of the training part, and the rest before it."""
     part = problem.train
-    held = deal_folds(len(part), HELD_BACK, seed=seed, labels=problem.task.strata(part))[0]
+    held = deal_folds(len(part), HELD_BACK, seed=seed, labels=problem.task.strata(part), groups=part.groups)[0]
     return part.select(np.setdiff1d(np.arange(len(part)), held)), part.select(held)
 
 

@@ -81,6 +81,8 @@ class Trees(Configured):
     description: str
     config: TreesConfig = TreesConfig()
 
+    weighs = True
+
     def check(self, task: Task, shape: Shape) -> None:
         """Trees grow on any table; their options are checked when they are set."""
 
@@ -112,6 +114,7 @@ class Trees(Configured):
                 v[_known(v)],
                 seed,
                 _share(deadline, len(columns) - k),
+                None if problem.train.weight is None else problem.train.weight.numpy()[_known(y)],
             )
             for k, (y, v) in enumerate(columns)
         ]
@@ -148,6 +151,7 @@ class Trees(Configured):
         truth: npt.NDArray[Any],
         seed: int,
         deadline: float | None,
+        weight: FloatArray | None,
     ) -> "Booster":
         import lightgbm
 
@@ -162,7 +166,7 @@ class Trees(Configured):
             "num_threads": torch.get_num_threads() if len(features) >= MANY_ROWS else 1,
             "verbosity": -1,
         }
-        train = lightgbm.Dataset(features, target)
+        train = lightgbm.Dataset(features, target, weight=weight)
         stop: list[Any] = [lightgbm.early_stopping(self.config.patience, verbose=False)] if len(truth) else []
         stop += [] if deadline is None else [_until(deadline)]
         val = [train.create_valid(judged, truth)] if len(truth) else []

@@ -19,18 +19,26 @@ from denots.tasks.scores import Bin, Comparison, Held, Judge, Scores, judge_both
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Series as a task poses them: what is seen, what is to be told, and when it is asked for."""
+    """Series as a task poses them: what is seen, what is to be told, and when it is asked for.
+
+    weight: how much each series counts; None where all count alike.
+    groups: a number for each series; no fold or split parts those of one group.
+    """
 
     series: SeriesSet
     target: Tensor
     at: Tensor | None = None
+    weight: Tensor | None = None
+    groups: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.series)
 
     def select(self, rows: IntArray) -> "Part":
         chosen = torch.from_numpy(rows)
-        return Part(self.series.select(rows), self.target[chosen], None if self.at is None else self.at[chosen])
+        at, weight = (None if each is None else each[chosen] for each in (self.at, self.weight))
+        groups = None if self.groups is None else self.groups[rows]
+        return Part(self.series.select(rows), self.target[chosen], at, weight, groups)
 
 
 class Head(nn.Linear):
