@@ -122,17 +122,8 @@ def fit(
       denots fit visits.csv --target outcome --set depth=20 -o model
       denots fit sensors.parquet --id unit --time t -o forecaster
     """
-    from denots.data.remarks import remarks
     from denots.data.schema import TableSchema
-    from denots.estimators import estimator_for
-    from denots.systems import SYSTEMS
-    from denots.systems.auto import Auto
-    from denots.tasks import TASKS, suggest_task
 
-    check_output(out, overwrite)
-    kind = None if task == "auto" else TASKS.find(task)
-    chosen = None if system is None else SYSTEMS.find(system)
-    options = {} if chosen is None else read_options(chosen, settings or ())
     schema = TableSchema(
         id=id,
         time=time_column,
@@ -151,6 +142,19 @@ def fit(
         skip_empty=skip_empty,
     )
     series = read_series(table, targets, schema)
+    if not quiet:
+        _greet(series)
+
+    # Only now what takes seconds to import: whoever has a mistake in a table hears of it at once.
+    from denots.estimators import estimator_for
+    from denots.systems import SYSTEMS
+    from denots.systems.auto import Auto
+    from denots.tasks import TASKS, suggest_task
+
+    check_output(out, overwrite)
+    kind = None if task == "auto" else TASKS.find(task)
+    chosen = None if system is None else SYSTEMS.find(system)
+    options = {} if chosen is None else read_options(chosen, settings or ())
     if kind is None:
         kind, reason = suggest_task(series.target)
         reason = (
@@ -163,8 +167,6 @@ def fit(
     if chosen is None:
         chosen = SYSTEMS.resolve(estimator_for(kind).system)
         options = read_options(chosen, settings or ())
-    for remark in [] if quiet else remarks(series):
-        complain("note", remark, "bold yellow")
     checkpoints = out.with_name(f".{out.name}.fit")
     estimator = estimator_for(
         kind,
@@ -191,6 +193,15 @@ def fit(
     shutil.rmtree(checkpoints)
     if not quiet:
         _summarise(estimator, series, time.perf_counter() - started, out)
+
+
+def _greet(series: "SeriesSet") -> None:
+    """Say what was read, and what is odd about it."""
+    from denots.data.remarks import remarks
+
+    say(f"read: {len(series)} series, {len(series.times)} rows, {len(series.channels)} channels")
+    for remark in remarks(series):
+        complain("note", remark, "bold yellow")
 
 
 def check_output(folder: Path, overwrite: bool) -> None:
