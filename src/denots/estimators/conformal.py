@@ -95,7 +95,8 @@ class Calibration:
         labels: the group of each calibrated row, and of each series that is asked about.
         together: one limit for all columns, as for classes, of which only one is true.
         """
-        own, asked = labels
+        own = labels[0]
+        names, asked = np.unique(labels[1], return_inverse=True)
         shape = asked.shape if horizon is None else horizon.shape
         bins, asked_bins = np.zeros(len(own), dtype=np.int64), np.zeros(shape, dtype=np.int64)
         if horizon is not None:
@@ -105,10 +106,10 @@ class Calibration:
             asked = np.broadcast_to(asked[:, None], shape)
         misfit = np.fmax.reduce(self.misfit, axis=1)[:, None] if together else self.misfit
         found = np.full((*shape, misfit.shape[1]), np.inf)
-        for label in np.unique(asked):
+        for code, label in enumerate(names):
             for k in np.unique(asked_bins):
                 calibrated = misfit[(own == label) & (bins == k)]
-                found[(asked == label) & (asked_bins == k)] = quantiles(calibrated, coverage)
+                found[(asked == code) & (asked_bins == k)] = quantiles(calibrated, coverage)
         return found
 
     def _cuts(self) -> FloatArray:
