@@ -6,7 +6,21 @@ import typer
 from typer.core import TyperGroup
 
 import denots
-from denots.cli import compete, data, evaluate, fit, info, inspect, order, predict, report, reproduce, systems, train
+from denots.cli import (
+    compete,
+    data,
+    evaluate,
+    explain,
+    fit,
+    info,
+    inspect,
+    order,
+    predict,
+    report,
+    reproduce,
+    systems,
+    train,
+)
 from denots.cli.messages import complain, say, spoken_warnings
 from denots.cli.signals import Stopped, stopping_signals
 from denots.errors import DenotsError, InvalidOption, UnknownName
@@ -78,6 +92,7 @@ app.command("inspect")(inspect.inspect)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
+app.command("explain")(explain.explain)
 app.command("order")(order.order)
 app.add_typer(data.app, name="data")
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train.train)

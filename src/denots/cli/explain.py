@@ -1,0 +1,104 @@
+"""`denots explain`: why a model says what it says of a series."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from denots.cli.messages import out, say
+from denots.errors import InvalidOption, InvalidTarget
+
+if TYPE_CHECKING:
+    from denots.explain import Explanation, Importance
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(help="Model folder of `denots fit` or of save().", show_default=False)],
+    table: Annotated[Path, typer.Argument(help="Table with the columns of the fitted one.", show_default=False)],
+    id: Annotated[str | None, typer.Option(help="The series to explain; not needed where the table holds one.")] = None,
+    of: Annotated[str | None, typer.Option(help="The class to explain. Default: the one that is told.")] = None,
+    parts: Annotated[int, typer.Option(min=1, help="Equal parts of time.")] = 8,
+    pairs: Annotated[int, typer.Option(min=1, help="Of orders that are drawn; more are more accurate.")] = 10,
+    rows: Annotated[int, typer.Option(min=1, help="Effects to show.")] = 12,
+    html: Annotated[Path | None, typer.Option(help="Write a page with pictures of the series.")] = None,
+    importance: Annotated[
+        bool, typer.Option("--importance", help="Instead, what the model needs over the whole table, with targets.")
+    ] = False,
+) -> None:
+    """Say which channels and times moved an answer.
+
+    Observations are hidden in turns, by channel and part of time. What each
+    adds, up or down, sums to the difference between the answer and the
+    trivial one: in log-odds of a class, or in the unit of the target.
+    With --importance, each channel is exchanged among all series of a table
+    that has the target, and the loss of the metric is told.
+
+      denots explain model new.csv --id bob
+      denots explain model new.csv --id bob --html bob.html
+      denots explain model test.csv --importance
+    """
+    from denots.data.table_file import read_table
+    from denots.estimators import load_estimator
+    from denots.explain import explain as share
+    from denots.explain import importance as measure
+    from denots.explain.subject import check_model, one_series
+
+    if importance and (id is not None or html is not None):
+        raise InvalidOption("--importance is about all series of the table; leave --id and --html out.")
+    if html is not None and html.resolve() == table.resolve():
+        raise InvalidOption(f"--html {html} is the table that is read; give another name, or its data would be lost.")
+    estimator = load_estimator(model)
+    check_model(estimator)
+    schema = estimator.table_schema()
+    frame = read_table(table, id=schema.id, texts=schema.texts)
+    if importance:
+        if schema.target not in frame.columns:
+            raise InvalidTarget(
+                f"{table} has no column {schema.target or 'target'!r}, so there is no answer to compare with; add it."
+            )
+        _show_importance(measure(estimator, schema.scan(frame, target=schema.target)))
+        return
+    series = one_series(estimator, frame, id)
+    found = share(estimator, series, of=of, parts=parts, pairs=pairs)
+    _show(found, rows, series.time_unit)
+    if html is not None:
+        from denots.explain import running_answer
+        from denots.explain.page import build_page
+        from denots.folders import write_file_whole
+
+        page = build_page(estimator, series, found, running_answer(estimator, series, of=of))
+        write_file_whole(html, page.encode())
+        say(f"page in {html}")
+
+
+def _show(found: "Explanation", rows: int, unit: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    answers = ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in found.told.items()
+    )
+    say(f"series {found.id}: {answers}")
+    say(f"{found.quantity} {found.answer:.4g}; {found.trivial:.4g} if nothing were known ({found.baseline})")
+    table = Table("what", f"from{f' ({unit})' if unit else ''}", "to", "observations", "effect", "±", box=SIMPLE_HEAD)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    shown = found.largest(rows)
+    for cell in shown:
+        times = ("", "") if cell.begin is None or cell.end is None else (f"{cell.begin:.4g}", f"{cell.end:.4g}")
+        table.add_row(cell.name, *times, str(cell.observations), f"{cell.effect:+.3g}", f"{cell.error:.2g}")
+    out.print(table)
+    rest = sum(cell.effect for cell in found.cells) - sum(cell.effect for cell in shown)
+    if len(found.cells) > len(shown):
+        say(f"and {len(found.cells) - len(shown)} smaller effects, {rest:+.3g} together")
+
+
+def _show_importance(found: "Importance") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    say(f"{found.metric} {found.score:.4f}; what it loses when one column is exchanged among series:")
+    table = Table("column", "loss", "±", box=SIMPLE_HEAD)
+    for need in found.needs:
+        table.add_row(need.name, f"{need.drop:+.4f}", f"{need.spread:.4f}")
+    out.print(table)
