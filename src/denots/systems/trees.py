@@ -24,7 +24,6 @@ from denots.training.progress import Progress
 
 if TYPE_CHECKING:
     from lightgbm import Booster
-    from lightgbm.callback import CallbackEnv
 
 MANY_ROWS = 2000  # with fewer, threads wait for each other longer than they work
 
@@ -180,11 +179,11 @@ def _share(deadline: float | None, forests: int) -> float | None:
     return None if deadline is None else time.time() + (deadline - time.time()) / forests
 
 
-def _until(deadline: float) -> Callable[["CallbackEnv"], None]:
+def _until(deadline: float) -> Callable[[Any], None]:
     """Stops growing with the first tree that is ready after the deadline."""
     from lightgbm.callback import EarlyStopException
 
-    def stop(env: "CallbackEnv") -> None:
+    def stop(env: Any) -> None:
         if time.time() > deadline:
             raise EarlyStopException(env.iteration, env.evaluation_result_list or [])
 
