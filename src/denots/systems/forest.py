@@ -57,6 +57,8 @@ class ForestSystem(Configured):
     description: str
     config: ForestConfig = ForestConfig()
 
+    weighs = True
+
     def serves(self, task: type[Task]) -> bool:
         return not task.asks_times
 
@@ -83,6 +85,7 @@ class ForestSystem(Configured):
             classes=classes,
             trees=self.config.trees,
             seed=seed,
+            weight=None if train.weight is None else train.weight.numpy(),
             deadline=deadline,
         )
         model = GrownForest(task=task, parameters=forest.value.size, features=features, forest=forest)

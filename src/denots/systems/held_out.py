@@ -23,31 +23,32 @@ def held_out_loss(task: Task, target: Tensor, weight: Tensor | None = None) -> C
 
     Without that one, a few series that are all told right would make every answer certain.
     """
+    own = weighed_loss(task, target, weight)
     if task.learns != "classes":
-        return lambda outputs: _weighed(task, outputs, target, weight)
-    count = max(2, task.outputs)
+        return own
+    every = [weighed_loss(task, torch.full_like(target, k), weight) for k in range(max(2, task.outputs))]
     share = 1 / (len(target) + 2)
+    return lambda outputs: (1 - share) * own(outputs) + share * torch.stack([loss(outputs) for loss in every]).mean()
+
+
+def weighed_loss(task: Task, target: Tensor, weight: Tensor | None) -> Callable[[Tensor], Tensor]:
+    """The loss with a weight for each series: the weighted mean of the losses of each by itself."""
+    if weight is None:
+        return lambda outputs: task.loss(outputs, target)
 
     def loss(outputs: Tensor) -> Tensor:
-        every = [_weighed(task, outputs, torch.full_like(target, k), weight) for k in range(count)]
-        return (1 - share) * _weighed(task, outputs, target, weight) + share * torch.stack(every).mean()
+        each = torch.vmap(task.loss)(outputs[:, None], target[:, None])
+        return (weight * each).sum() / weight.sum()
 
     return loss
 
 
-def _weighed(task: Task, outputs: Tensor, target: Tensor, weight: Tensor | None) -> Tensor:
-    """The loss with a weight for each series: the weighted mean of the losses of each by itself."""
-    if weight is None:
-        return task.loss(outputs, target)
-    each = torch.vmap(task.loss)(outputs[:, None], target[:, None])
-    return (weight * each).sum() / weight.sum()
-
-
-def trivial_outputs(task: Task, target: Tensor) -> Tensor:
+def trivial_outputs(task: Task, target: Tensor, weight: Tensor | None = None) -> Tensor:
     """What someone says who has seen no series: shares of classes as logits, or the mean."""
     if task.learns != "classes":
         table = torch.from_numpy(task.table(target))
-        return table.nanmean(dim=0).expand(len(table), -1).double()
-    shares = (target.bincount(minlength=max(2, task.outputs)).double() + 1e-3).log()
+        counts = (~table.isnan()).double() * (1.0 if weight is None else weight[:, None])
+        return ((table.nan_to_num() * counts).sum(dim=0) / counts.sum(dim=0)).expand(len(table), -1).double()
+    shares = (target.bincount(weight, max(2, task.outputs)).double() + 1e-3).log()
     logits = shares - shares.logsumexp(0) if task.outputs > 1 else (shares[1] - shares[0])[None]
     return logits.expand(len(target), -1)

@@ -72,12 +72,13 @@ class RankedSummary:
         return self
 
     def transform(self, series: SeriesSet) -> FloatArray:
-        return np.asarray(self.scores.transform(self.summary.fit(series).transform(series)))
+        return np.asarray(self.scores.transform(self.summary.transform(series)))
 
     def state(self) -> dict[str, np.ndarray]:
         return self.scores.state()
 
     def restore(self, state: dict[str, np.ndarray]) -> "RankedSummary":
+        self.summary.restore({})
         self.scores.restore(state)
         return self
 
