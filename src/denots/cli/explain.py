@@ -18,7 +18,7 @@ def explain(
     id: Annotated[str | None, typer.Option(help="The series to explain; not needed where the table holds one.")] = None,
     of: Annotated[str | None, typer.Option(help="The class to explain. Default: the one that is told.")] = None,
     parts: Annotated[int, typer.Option(min=1, help="Equal parts of time.")] = 8,
-    pairs: Annotated[int, typer.Option(min=1, help="Of orders that are drawn; more are more accurate.")] = 10,
+    pairs: Annotated[int, typer.Option(min=1, help="Of orders that are drawn; more are more accurate.")] = 5,
     rows: Annotated[int, typer.Option(min=1, help="Effects to show.")] = 12,
     html: Annotated[Path | None, typer.Option(help="Write a page with pictures of the series.")] = None,
     importance: Annotated[
@@ -80,9 +80,9 @@ def _show(found: "Explanation", rows: int, unit: str) -> None:
     )
     say(f"series {found.id}: {answers}")
     say(f"{found.quantity} {found.answer:.4g}; {found.trivial:.4g} if nothing were known ({found.baseline})")
-    table = Table("what", f"from{f' ({unit})' if unit else ''}", "to", "observations", "effect", "±", box=SIMPLE_HEAD)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = Table("what", box=SIMPLE_HEAD)
+    for heading in (f"from{f' ({unit})' if unit else ''}", "to", "observations", "effect", "±"):
+        table.add_column(heading, justify="right")
     shown = found.largest(rows)
     for cell in shown:
         times = ("", "") if cell.begin is None or cell.end is None else (f"{cell.begin:.4g}", f"{cell.end:.4g}")

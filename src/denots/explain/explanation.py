@@ -84,7 +84,7 @@ def explain(
     *,
     of: Any = None,
     parts: int | Sequence[float] = 8,
-    pairs: int = 10,
+    pairs: int = 5,
     seed: int = 0,
 ) -> Explanation:
     """Share what the model says of one series among its channels and times, by hiding them.

@@ -53,7 +53,10 @@ class Gradients:
 
     @property
     def missing(self) -> float:
-        """The share of what is to be explained that the effects do not sum to, by errors of quadrature and solver."""
+        """The share of what is to be explained that the effects do not sum to, by errors of quadrature and solver.
+
+        It is large where there is hardly anything to explain; more nodes make it smaller.
+        """
         whole = self.answer - self.baseline
         found = float(np.nansum(self.effects)) + sum(self.static.values())
         return abs(whole - found) / abs(whole) if whole else abs(found)
