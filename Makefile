@@ -7,7 +7,7 @@ NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test nightly test-native test-slow sanitize bench demo wheel clean
+.PHONY: help setup fmt lint test nightly test-native test-slow sanitize bench demo docs wheel clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -57,10 +57,13 @@ bench: setup  ## Measure the solver against its peers on a quiet machine (it tak
 demo: setup  ## Train DeNOTS on a built-in data set and predict with it
 	$(BIN)/python examples/demo.py
 
+docs: setup  ## Build the documentation into site, without network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 wheel: setup  ## Build a wheel that installs without a compiler, into dist
 	rm -rf $(DIST)/plain
 	$(BIN)/pip wheel . --quiet --no-deps --no-build-isolation --wheel-dir $(DIST)/plain -C build-dir=$(abspath $(DIST))/build
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir $(DIST) $(DIST)/plain/*.whl
 
 clean:  ## Remove what was built, but not what was downloaded
-	rm -rf build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis
