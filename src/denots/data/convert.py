@@ -59,6 +59,6 @@ def table_columns(
     if twice is not None:
         raise InvalidTable(
             f"two columns of the table would be named {twice!r}; name the column of ids, times, starts or targets "
-            "otherwise, for example to_frame(time='when')."
+            "otherwise, for example to_frame(time='when'), or give a channel or static feature another name."
         )
     return dict(columns)

@@ -157,7 +157,7 @@ def _examine(name: str, column: "pd.Series[Any]", groups: Groups, rows: IntArray
     if x.min() == x.max():
         remarks.append(f"is {x[0]:g} throughout")
     far = _far(x, part, float(middle), float(high - low))
-    remarks += _unit_remarks(part, x[far], float(low), float(high))
+    remarks += _unit_remarks(part, x[far], float(x[~far].min()), float(x[~far].max()))
     counts = np.histogram(part, BINS, (low, high))[0] if high > low else np.zeros(0, dtype=np.int64)
     return ChannelFacts(
         name,
@@ -192,7 +192,8 @@ def _unit_remarks(part: FloatArray, outliers: FloatArray, low: float, high: floa
             ]
     if len(outliers):
         usual = float(np.median(outliers))
-        fitting = guess_units(usual, low, high)
+        apart = max(low - usual, usual - high) >= high - low  # else long tails look like many a unit
+        fitting = guess_units(usual, low, high) if apart else []
         if fitting:
             return [f"has {len(outliers)} outlier(s) around {usual:.4g}: another unit ({listed(fitting[:2])})?"]
     return []
