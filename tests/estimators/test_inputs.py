@@ -153,7 +153,7 @@ def test_bad_items_are_left_out_and_reported_under_their_position() -> None:
     assert [bad.id for bad in reading.rejected] == [1, 2, 3, 4, 5, 6]
     assert reading.series.ids.tolist() == [0, 7]
     np.testing.assert_array_equal(reading.series.values, np.concatenate([CUBE[0].T, CUBE[3].T]))
-    with pytest.raises(InvalidSeries, match=r"6 series cannot be read: .* Also: 4, 5, 6\."):
+    with pytest.raises(InvalidSeries, match=r"6 series cannot be read: (\(\d\) .*){4}"):
         as_series_set(items)
 
 
