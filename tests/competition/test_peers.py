@@ -83,7 +83,6 @@ def test_names_are_peers_or_systems() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # aeon's own
 @pytest.mark.parametrize("name", ["minirocket", "multirocket-hydra", "quant"])
 def test_peers_tell_pitches_apart_and_order_as_they_classify(name: str) -> None:
-    pytest.importorskip("aeon", reason="aeon comes with the extra bench")
     train, test = irregular(40), irregular(60).select(range(40, 60))
     truth, grid = np.asarray(test.target), Grid(30, (0.0, 6.0))
     told, ordered = (
@@ -97,7 +96,6 @@ def test_peers_tell_pitches_apart_and_order_as_they_classify(name: str) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", ["minirocket", "multirocket-hydra", "quant"])
 def test_peers_tell_numbers(name: str) -> None:
-    pytest.importorskip("aeon", reason="aeon comes with the extra bench")
     series = irregular(60)
     level = np.random.default_rng(1).normal(size=60)
     lifted = replace(series, values=series.values + np.repeat(level, series.lengths)[:, None], target=level)

@@ -75,6 +75,45 @@ def read_numbers(array: npt.ArrayLike, what: str, dtype: np.dtype[Any] | None = 
     return np.asarray(raw, dtype=dtype)
 
 
+def unpad(
+    values: npt.ArrayLike, times: npt.ArrayLike | None
+) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[np.floating[Any]]]]:
+    """Times [L] and values [L, C] of each series of an array (n, channels, time), without what pads it at the end.
+
+    times: of all series (time,), or of each (n, time); 0, 1, 2 ... where there are none.
+    """
+    array = read_numbers(values, "values")
+    if array.ndim != 3:
+        raise InvalidSeries(f"from_numpy takes an array (series, channels, time); this one has shape {array.shape}.")
+    n, _, length = array.shape
+    grid = np.arange(length, dtype=np.float64) if times is None else np.asanyarray(times)
+    if grid.shape not in {(length,), (n, length)}:
+        raise InvalidSeries(
+            f"times have shape {grid.shape}; expected ({length},) or ({n}, {length}) to match values of shape {array.shape}."
+        )
+    each = np.broadcast_to(grid, (n, length), subok=True)
+    ends = _ends(each, array)
+    return (
+        [row[:end] for row, end in zip(each, ends, strict=True)],
+        [table[:, :end].T for table, end in zip(array, ends, strict=True)],
+    )
+
+
+def _ends(times: npt.NDArray[Any], values: FloatArray) -> IntArray:
+    """Where each series ends: before the NaN that pads its times. A value beyond that has no time."""
+    if times.dtype.kind != "f" or not times.size:
+        return np.full(len(times), times.shape[1], dtype=np.int64)
+    ends = times.shape[1] - np.isnan(times)[:, ::-1].argmin(axis=1)
+    beyond = (np.arange(times.shape[1]) >= ends[:, None])[:, None, :] & ~np.isnan(values)
+    if beyond.any():
+        row, channel, column = np.argwhere(beyond)[0].tolist()
+        raise InvalidSeries(
+            f"series {row} has the value {values[row, channel, column]} in channel {channel} at position {column}, where its "
+            "time is NaN; give it a time, or make it NaN where the series is over."
+        )
+    return ends
+
+
 def read_times(times: npt.ArrayLike, what: str, unit: str) -> FloatArray:
     """Numbers as they are; dates as the time since the first one and durations, both only in a unit that was named."""
     raw = np.asarray(times)

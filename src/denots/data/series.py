@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.arrays import pack, read_ids, read_numbers, read_starts, read_static
+from denots.data.arrays import pack, read_ids, read_starts, read_static, unpad
 from denots.data.split import split_rows
 from denots.data.stamps import unit_name
 from denots.data.validate import check_series_set
@@ -123,24 +123,7 @@ class SeriesSet:
             times: of all series (time,), or of each (n, time); 0, 1, 2 ... by default. NaN at the end of a row is
                 padding: such a series is shorter.
         """
-        array = read_numbers(values, "values")
-        if array.ndim != 3:
-            raise InvalidSeries(
-                f"from_numpy takes an array (series, channels, time); this one has shape {array.shape}."
-            )
-        n, _, length = array.shape
-        grid = np.arange(length, dtype=np.float64) if times is None else np.asanyarray(times)
-        if grid.shape not in {(length,), (n, length)}:
-            raise InvalidSeries(
-                f"times have shape {grid.shape}; expected ({length},) or ({n}, {length}) to match values of shape {array.shape}."
-            )
-        each = np.broadcast_to(grid, (n, length), subok=True)
-        ends = _ends(each, array)
-        return cls.from_arrays(
-            [row[:end] for row, end in zip(each, ends, strict=True)],
-            [table[:, :end].T for table, end in zip(array, ends, strict=True)],
-            **options,
-        )
+        return cls.from_arrays(*unpad(values, times), **options)
 
     @classmethod
     def from_frame(
@@ -365,21 +348,6 @@ def ragged_rows(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray
     new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     shift = np.repeat(offsets[chosen] - new[:-1], lengths)
     return np.arange(new[-1], dtype=np.int64) + shift, new
-
-
-def _ends(times: npt.NDArray[Any], values: FloatArray) -> IntArray:
-    """Where each series ends: before the NaN that pads its times. A value beyond that has no time."""
-    if times.dtype.kind != "f" or not times.size:
-        return np.full(len(times), times.shape[1], dtype=np.int64)
-    ends = times.shape[1] - np.isnan(times)[:, ::-1].argmin(axis=1)
-    beyond = (np.arange(times.shape[1]) >= ends[:, None])[:, None, :] & ~np.isnan(values)
-    if beyond.any():
-        row, channel, column = np.argwhere(beyond)[0].tolist()
-        raise InvalidSeries(
-            f"series {row} has the value {values[row, channel, column]} in channel {channel} at position {column}, where its "
-            "time is NaN; give it a time, or make it NaN where the series is over."
-        )
-    return ends
 
 
 def _same(a: object, b: object) -> bool:
