@@ -12,6 +12,7 @@ import denots
 SOURCE = Path(denots.__file__).parent
 LAYERS = (
     ("errors", "shapes", "registry", "rowwise", "_native", "kernels", "folders", "metrics", "options", "protocol"),
+    ("pages",),
     ("data",),
     ("datasets",),
     ("paths",),
@@ -27,6 +28,7 @@ LAYERS = (
     ("adapters",),
     ("explain",),
     ("diagnostics",),
+    ("card",),
     ("runs",),
     ("competition",),
     ("experiments",),

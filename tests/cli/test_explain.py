@@ -44,7 +44,7 @@ def test_the_pictures_are_whole_and_show_every_observation(page: str) -> None:
     assert all(len(drawing.findall("polyline")) == 1 for drawing in parsed)
     numbers = [float(x) for line in re.findall(r'points="([^"]*)"', page) for x in re.split("[ ,]", line)]
     assert numbers
-    assert all(0 <= number <= 720 for number in numbers)
+    assert all(0 <= number <= 360 for number in numbers)
     assert "the path that the model reads" in page
     assert "http" not in page
     assert "nan" not in page.lower()

@@ -57,7 +57,8 @@ def inspect(
 
 def lines(found: "Inspection") -> list[str]:
     """The report in lines of at most 80 letters."""
-    from denots.diagnostics.inspect_page import facts, number
+    from denots.diagnostics.inspect_page import facts
+    from denots.pages.document import number
 
     told = [line for name, text in facts(found).items() for line in _folded(f"{name:<14}", text)]
     told += [

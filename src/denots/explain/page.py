@@ -1,7 +1,6 @@
 """One page about one answer: the observations, the curve through them, what mattered, and the running answer."""
 
 from html import escape
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -11,25 +10,26 @@ from denots.data.series import SeriesSet
 from denots.estimators.estimator import SeriesEstimator
 from denots.explain.explanation import Cell, Explanation
 from denots.explain.running import Running
+from denots.pages.document import document, table
+from denots.pages.drawing import Axis, dots, polyline
 from denots.paths import PATHS
 from denots.shapes import FloatArray
 from denots.systems.trained import TrainedModel
 
-WIDTH, HEIGHT, LEFT, RIGHT, EDGE = 720.0, 110.0, 70.0, 10.0, 14.0  # of a panel, in units of its drawing
+WIDTH, HEIGHT, LEFT, RIGHT, EDGE = 360.0, 100.0, 52.0, 10.0, 14.0  # of a panel, in units of its drawing
 MOST_PANELS, MOST_ROWS, FINE = 12, 15, 400
 UP, DOWN = "#b2182b", "#2166ac"
-STYLE = """
-body{font:16px/1.5 system-ui,"DejaVu Sans",sans-serif;color:#1b1f24;max-width:50rem;margin:0 auto;padding:1rem}
-h1{font-size:1.4rem}h3{font-size:.95rem;margin:.6rem 0 0}h2{font-size:1.1rem;margin:1.6rem 0 .3rem}svg{width:100%;height:auto;display:block}
-table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
-th,td{text-align:left;padding:.2rem 1rem .2rem 0;border-bottom:1px solid #d9dee4}td.number{text-align:right}
-text{font-size:11px;fill:#5a6572}.wide{overflow-x:auto}.soft{color:#5a6572;font-size:.9rem}
-"""
 
 
 def build_page(model: SeriesEstimator, series: SeriesSet, why: Explanation, running: Running) -> str:
     """The page for one series, readable without a network."""
-    title = f"Why this answer for {why.id}"
+    return document(f"Why this answer for {why.id}", explanation_part(model, series, why, running, level=2))
+
+
+def explanation_part(
+    model: SeriesEstimator, series: SeriesSet, why: Explanation, running: Running, *, level: int, rows: int = MOST_ROWS
+) -> str:
+    """What a page says of one answer, under headings of a level."""
     names = [name for name in why.by_name() if name in series.channels][:MOST_PANELS]
     strongest = max(abs(cell.effect) for cell in why.cells) or 1.0
     kind, curve = _curve(model, series)
@@ -38,23 +38,18 @@ def build_page(model: SeriesEstimator, series: SeriesSet, why: Explanation, runn
     more = f"The {hidden} channels with the smallest effects are not drawn. " if hidden else ""
     told = ", ".join(f"{name} {_number(value)}" for name, value in why.told.items())
     unit = f" ({series.time_unit})" if series.time_unit else ""
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title><style>{STYLE}</style></head><body>
-<h1>{escape(title)}</h1>
-<p>{escape(told)}. The {escape(why.quantity)} is {why.answer:.4g}; without any observation it would be {why.trivial:.4g}
+    head, quantity = ("what", f"when{unit}", "observations", "effect"), escape(why.quantity)
+    return f"""<p>{escape(told)}. The {quantity} is {why.answer:.4g}; without any observation it would be {why.trivial:.4g}
 ({escape(why.baseline)}). What lies between is shared among the observations below.</p>
-<h2>What was observed, and what mattered</h2>
+<h{level}>What was observed, and what mattered</h{level}>
 <p class="soft">Dots are observations, the line is {escape(kind)}. <b style="color:{UP}">Red</b> parts of time raised the
-{escape(why.quantity)}, <b style="color:{DOWN}">blue</b> ones lowered it; the stronger the shade, the more. {more}Time{escape(unit)} runs to the right.</p>
-{panels}
-<h2>The running answer</h2>
-<p class="soft">The {escape(why.quantity)} if the series had ended at each time; the dashed line is the answer without any observation.</p>
-{_running(running, why.trivial)}
-<h2>The largest effects</h2>
-<div class="wide"><table><thead><tr><th>what</th><th>when{escape(unit)}</th><th>observations</th><th>effect</th></tr></thead>
-<tbody>{"".join(map(_row, why.largest(MOST_ROWS)))}</tbody></table></div>
-</body></html>
+{quantity}, <b style="color:{DOWN}">blue</b> ones lowered it; the stronger the shade, the more. {more}Time{escape(unit)} runs to the right.</p>
+<div class="charts">{panels}</div>
+<h{level}>The running answer</h{level}>
+<p class="soft">The {quantity} if the series had ended at each time; the dashed line is the answer without any observation.</p>
+<div class="charts">{_running(running, why.trivial)}</div>
+<h{level}>The largest effects</h{level}>
+{table(head, map(_row, why.largest(rows)), "the largest effects")}
 """
 
 
@@ -69,23 +64,10 @@ def _curve(model: SeriesEstimator, series: SeriesSet) -> tuple[str, FloatArray]:
     return "the path that the model reads" if name != "linear" else "straight from one to the next", values
 
 
-class _Axis(NamedTuple):
-    """From the least and the greatest number to the places in a drawing where they stand."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, number: float) -> float:
-        share = (number - self.low) / (self.high - self.low) if self.high > self.low else 0.5
-        return self.start + share * (self.end - self.start)
-
-
-def _axes(times: FloatArray, values: FloatArray) -> tuple[_Axis, _Axis]:
+def _axes(times: FloatArray, values: FloatArray) -> tuple[Axis, Axis]:
     return (
-        _Axis(float(times[0]), float(times[-1]), LEFT, WIDTH - RIGHT),
-        _Axis(float(np.nanmin(values)), float(np.nanmax(values)), HEIGHT - EDGE, EDGE),
+        Axis(float(times[0]), float(times[-1]), LEFT, WIDTH - RIGHT),
+        Axis(float(np.nanmin(values)), float(np.nanmax(values)), HEIGHT - EDGE, EDGE),
     )
 
 
@@ -96,25 +78,22 @@ def _panel(series: SeriesSet, name: str, curve: FloatArray, why: Explanation, st
     drawn = curve[:, series.channels.index(name)]
     x, y = _axes(series.times, np.concatenate([drawn, column[seen]]))
     shades = "".join(_shade(cell, x, strongest) for cell in why.cells if cell.name == name)
-    line = _line(np.linspace(x.low, x.high, len(drawn)), drawn, x, y)
-    dots = "".join(
-        f'<circle cx="{x.at(time):.1f}" cy="{y.at(value):.1f}" r="2.5"><title>{time:g}: {value:g}</title></circle>'
-        for time, value in zip(series.times[seen].tolist(), column[seen].tolist(), strict=True)
-    )
-    return (
-        f"<h3>{escape(name)} <small>{why.by_name()[name]:+.3g}</small></h3>{_drawing(name, shades + line + dots, x, y)}"
-    )
+    line = polyline(np.linspace(x.low, x.high, len(drawn)), drawn, x, y)
+    points = zip(series.times[seen].tolist(), column[seen].tolist(), strict=True)
+    seen_dots = dots(((time, value, f"{time:g}: {value:g}") for time, value in points), x, y)
+    title = f"<figcaption><b>{escape(name)}</b> {why.by_name()[name]:+.3g}</figcaption>"
+    return f"<figure>{title}{_drawing(name, shades + line + seen_dots, x, y)}</figure>"
 
 
 def _running(running: Running, trivial: float) -> str:
     """Steps, because the answer stays until something is observed."""
     x, y = _axes(running.times, np.append(running.answers, trivial))
-    steps = _line(np.repeat(running.times, 2)[1:], np.repeat(running.answers, 2)[:-1], x, y)
+    steps = polyline(np.repeat(running.times, 2)[1:], np.repeat(running.answers, 2)[:-1], x, y)
     level = f'<path d="M{LEFT} {y.at(trivial):.1f}H{WIDTH - RIGHT}" stroke="#5a6572" stroke-dasharray="4 4"/>'
     return _drawing("the running answer", level + steps, x, y)
 
 
-def _shade(cell: Cell, x: _Axis, strongest: float) -> str:
+def _shade(cell: Cell, x: Axis, strongest: float) -> str:
     if cell.begin is None or cell.end is None:
         return ""
     left, width = x.at(cell.begin), max(x.at(cell.end) - x.at(cell.begin), 1.0)
@@ -123,14 +102,7 @@ def _shade(cell: Cell, x: _Axis, strongest: float) -> str:
     return f'<rect x="{left:.1f}" y="{EDGE}" width="{width:.1f}" height="{HEIGHT - 2 * EDGE}" {tint}>{words}</rect>'
 
 
-def _line(times: FloatArray, values: FloatArray, x: _Axis, y: _Axis) -> str:
-    known = np.isfinite(values)
-    points = zip(times[known].tolist(), values[known].tolist(), strict=True)
-    places = " ".join(f"{x.at(time):.1f},{y.at(value):.1f}" for time, value in points)
-    return f'<polyline points="{places}" fill="none" stroke="#1b1f24"/>'
-
-
-def _drawing(name: str, inside: str, x: _Axis, y: _Axis) -> str:
+def _drawing(name: str, inside: str, x: Axis, y: Axis) -> str:
     """A frame with the ends of both axes."""
     ends = "".join(
         f'<text x="{LEFT - 6}" y="{y.at(number) + 4:.1f}" text-anchor="end">{number:.4g}</text>'
@@ -141,10 +113,9 @@ def _drawing(name: str, inside: str, x: _Axis, y: _Axis) -> str:
     return f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT + 4:g}" role="img" aria-label="{escape(name)}">{inside}{ends}</svg>'
 
 
-def _row(cell: Cell) -> str:
+def _row(cell: Cell) -> tuple[str, ...]:
     when = "" if cell.begin is None or cell.end is None else f"{cell.begin:.4g} to {cell.end:.4g}"
-    cells = f"<td>{escape(cell.name)}</td><td>{when}</td>"
-    return f'<tr>{cells}<td class="number">{cell.observations}</td><td class="number">{cell.effect:+.3g}</td></tr>'
+    return cell.name, when, str(cell.observations), f"{cell.effect:+.3g}"
 
 
 def _number(value: object) -> str:
