@@ -26,10 +26,8 @@ _WEIGHTS = ("weight_hh", "bias_hh", "weight_in", "bias", "weight_out", "bias_out
 _FOUND = ("states", "status", "evaluations", "accepted", "rejected", "reached")
 
 
-def unsupported(
-    field: VectorField, path: Path, h0: Tensor, method: str, input_map: InputMap | None = None
-) -> str | None:
-    """Why the fused kernels cannot do this work, or None when they can."""
+def fused(field: VectorField, path: Path, h0: Tensor, method: str, input_map: InputMap | None = None) -> Kernel | str:
+    """The fused kernel for this work, or why there is none."""
     table = METHODS[method]
     kernel = field.kernel()
     if kernel is None:
@@ -50,7 +48,13 @@ def unsupported(
         if tensor.dtype not in _DTYPES:
             return f"{name} is {tensor.dtype}, kernels take float32 and float64"
         return f"{name} is {tensor.dtype} and h0 is {dtype}, kernels take one type"
-    return None
+    return kernel
+
+
+def unsupported(field: VectorField, path: Path, h0: Tensor, method: str) -> str | None:
+    """Why the fused kernels cannot do this work, or None when they can."""
+    found = fused(field, path, h0, method)
+    return found if isinstance(found, str) else None
 
 
 @cache
@@ -84,12 +88,10 @@ class _FusedSolve(torch.autograd.Function):
     """From weights, first states and the path to states at the query times; `fixed` gets no gradient."""
 
     @staticmethod
-    def forward(ctx: Any, fixed: dict[str, Any], record: bool, *weights: Tensor) -> tuple[Tensor, ...]:
-        problem, tape, found = run(fixed, weights, record=record)
-        if record:
-            ctx.problem, ctx.tape = problem, tape
-            ctx.outcome = torch.stack([found.status, found.accepted])
-            ctx.save_for_backward(*weights)
+    def forward(ctx: Any, fixed: dict[str, Any], *weights: Tensor) -> tuple[Tensor, ...]:
+        ctx.problem, ctx.tape, found = run(fixed, weights, record=True)
+        ctx.outcome = torch.stack([found.status, found.accepted])
+        ctx.save_for_backward(*weights)
         states, *counts = (getattr(found, name) for name in _FOUND)
         ctx.mark_non_differentiable(*counts)
         return states, *counts
@@ -112,7 +114,7 @@ class _FusedSolve(torch.autograd.Function):
             accepted=accepted,
             **{**found, "bias": bias if bias.ndim == 2 else bias[None]},
         )
-        return None, None, *(found.get(name) for name in _WEIGHTS)
+        return None, *(found.get(name) for name in _WEIGHTS)
 
 
 def _own_weights(kernel: Kernel) -> dict[str, Tensor]:
@@ -146,7 +148,7 @@ def pose(
 ) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     """The problem, for `solve_native` and `run`: by name what has no gradient, and in order what may have one.
 
-    Only where `unsupported` has nothing to say.
+    Only with what `fused` found.
     """
     if path.values.requires_grad or path.slopes.requires_grad:
         path = path.packed()  # a series that stands twice in a batch must not share the gradient of its knots
@@ -173,6 +175,7 @@ def pose(
 
 def solve_native(fixed: dict[str, Any], weights: tuple[Tensor, ...]) -> Solution:
     """Solve with the fused kernel of a field, and with a gradient where one is wanted."""
-    record = torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)
-    found = _FusedSolve.apply(fixed, record, *weights)  # type: ignore[no-untyped-call]
+    if not (torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)):
+        return run(fixed, weights, record=False)[2]
+    found = _FusedSolve.apply(fixed, *weights)  # type: ignore[no-untyped-call]
     return Solution(**dict(zip(_FOUND, found, strict=True)), backend="native")

@@ -9,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from denots.errors import InvalidOption, NativeUnavailable, SlowWarning
-from denots.fields.field import AffineInputField, VectorField
+from denots.fields.field import AffineInputField, Kernel, VectorField
 from denots.ode.input_map import InputMap
-from denots.ode.native import pose, solve_native, unsupported
+from denots.ode.native import fused, pose, solve_native
 from denots.ode.reference import ReferenceRun
 from denots.ode.runge_kutta import METHODS, Tableau
 from denots.ode.solution import Solution
@@ -58,11 +58,11 @@ def solve(
     check_shapes(field, path, h0, queries, input_map)
     if at is not None:
         _check_queries(path, queries)
-    kernel = None if backend == "reference" else field.kernel()
-    reason = None if backend == "reference" else unsupported(field, path, h0, method, input_map)
+    kernel = None if backend == "reference" else fused(field, path, h0, method, input_map)
+    reason = kernel if isinstance(kernel, str) else None
     if backend == "native" and reason is not None:
         raise NativeUnavailable(f"the fused solver cannot do this: {reason}. Use backend='auto' or 'reference'.")
-    if kernel is not None and reason is None:
+    if isinstance(kernel, Kernel):
         posed = pose(
             kernel,
             path,

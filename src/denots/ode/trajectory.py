@@ -9,7 +9,7 @@ from torch import Tensor
 from denots import kernels
 from denots.errors import NativeUnavailable
 from denots.fields.field import VectorField
-from denots.ode.native import pose, run, unsupported
+from denots.ode.native import fused, pose, run
 from denots.ode.runge_kutta import METHODS
 from denots.ode.solution import Solution
 from denots.ode.solve import check_options, check_shapes
@@ -49,9 +49,9 @@ def trajectory(
     table = lookup(METHODS, method, "method")
     ends = path.t1[:, None]
     check_shapes(field, path, h0, ends, None)
-    kernel, reason = field.kernel(), unsupported(field, path, h0, method)
-    if kernel is None or reason is not None:
-        raise NativeUnavailable(f"only the fused solver keeps its steps, and it cannot do this: {reason}.")
+    kernel = fused(field, path, h0, method)
+    if isinstance(kernel, str):
+        raise NativeUnavailable(f"only the fused solver keeps its steps, and it cannot do this: {kernel}.")
     check_options(table, method, rtol, atol, max_steps, None)
     posed = pose(kernel, path, h0, queries=ends, method=method, rtol=rtol, atol=atol, max_steps=max_steps)
     problem, tape, solution = run(*posed, record=True)
