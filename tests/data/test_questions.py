@@ -61,7 +61,7 @@ def test_targets_are_joined_by_id_whatever_their_order() -> None:
     ("columns", "error", "words"),
     [
         ({"who": ["a", "a"], "y": [1, 2]}, InvalidTarget, "several rows for series 'a'"),
-        ({"who": ["a"], "y": [1], "z": [2]}, InvalidTable, r"y, z; name the one to learn \(target=\.\.\., --target\)"),
+        ({"who": ["a"], "y": [1], "z": [2]}, InvalidTable, r"y, z; name those to learn \(target=\.\.\., --target\)"),
         ({"person": ["a"], "y": [1]}, UnknownName, "id column in the table of targets: 'who'"),
         ({"who": ["a"], "x": [1]}, InvalidTable, "column 'x' is in both tables"),
     ],

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 
@@ -265,3 +266,15 @@ def test_the_content_hash_changes_with_every_field(change: dict[str, Any]) -> No
     values = {"times": np.array([0.0, 0.5, 2.0, 3.0])} if "offsets" in change else {}
     before = replace(EXAMPLE, **values, start=np.array([-1.0, 2.0])) if values else EXAMPLE
     assert content_hash(replace(before, **change)) != content_hash(before)
+
+
+def test_names_of_several_targets_are_kept(tmp_path: Path) -> None:
+    table = pd.DataFrame({"height": [1.5, 2.5], "weight": [70.0, 80.0]})
+    series = SeriesSet.from_arrays([[0.0, 1.0], [0.5]], [[1.0, 2.0], [3.0]], target=table)
+    series.save(tmp_path / "set")
+    again = SeriesSet.open(tmp_path / "set")
+    assert again.target_names == ("height", "weight")
+    assert again.same_as(series)
+    read = SeriesSet.from_frame(again.to_frame(), id="id", time="time", target=["height", "weight"])
+    assert read.target_names == ("height", "weight")
+    np.testing.assert_array_equal(read.target, table)

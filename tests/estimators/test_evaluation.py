@@ -32,7 +32,7 @@ def fitted(aged: SeriesSet) -> SeriesRegressor:
 
 def test_static_features_and_own_labels_make_groups(fitted: SeriesRegressor, aged: SeriesSet) -> None:
     found = fitted.evaluate(aged, by="sex").groups
-    assert set(found) == {"0", "1", "missing"}
+    assert list(found) == ["0", "1", "missing"]
     males = np.flatnonzero(aged.static[:, 1] == 1)
     assert found["1"].metrics["MAE"].model == pytest.approx(
         np.abs(fitted.predict(aged.select(males)) - aged.target[males]).mean()
@@ -47,6 +47,11 @@ def test_static_features_and_own_labels_make_groups(fitted: SeriesRegressor, age
 def test_numbers_with_many_values_make_quarters(fitted: SeriesRegressor, aged: SeriesSet) -> None:
     found = fitted.evaluate(aged, by="age", confidence=None).groups
     assert [one.series for one in found.values()] == [15] * 4
+    means = [
+        aged.static[rows, 0].mean()
+        for rows in Grouping.of(aged.static[:, 0], "age").members(aged.static[:, 0]).values()
+    ]
+    assert means == sorted(means)
     assert all(np.isnan(one.metrics["R2"].low) for one in found.values())
 
 
@@ -60,6 +65,11 @@ def test_a_group_has_the_same_name_in_another_set() -> None:
         "up to 24.75",
         "24.75 to 49.5",
     ]
+
+
+def test_groups_of_numbers_stand_in_ascending_order(fitted: SeriesRegressor, aged: SeriesSet) -> None:
+    ward = np.array([9, 100, 20] * 20)
+    assert list(fitted.evaluate(aged, by=ward, confidence=None).groups) == ["9", "20", "100"]
 
 
 def test_groups_that_are_none_are_refused(fitted: SeriesRegressor, aged: SeriesSet) -> None:

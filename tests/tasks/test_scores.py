@@ -85,10 +85,9 @@ def test_groups_are_judged_as_if_they_were_alone() -> None:
     task = Classification.read(series)
     part = task.pose(series)
     outputs = torch.randn(60, 1, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    ward = np.array(["east"] * 20 + ["west"] * 40, dtype=object)
-    groups = task.scores(outputs, part, groups=ward).groups
-    assert {name: one.series for name, one in groups.items()} == {"east": 20, "west": 40}
     east = np.arange(20)
+    groups = task.scores(outputs, part, groups={"west": np.arange(20, 60), "east": east}).groups
+    assert {name: one.series for name, one in groups.items()} == {"west": 40, "east": 20}
     assert groups["east"].metrics == task.scores(outputs[:20], part.select(east)).metrics
 
 

@@ -216,13 +216,18 @@ class TestForecast:
         ([1, 2, 3], "classification", "whole numbers, only 3"),
         (list(range(30)), "regression", "whole numbers, 30"),
         ([0.5, 1.5, 2.5], "regression", "decimal numbers"),
-        ([[0, 1], [1, 0]], "regression", "whole numbers"),
+        ([[0, 1], [1, 2], [2, 5]], "regression", "hold numbers"),
     ],
 )
 def test_a_target_suggests_its_task(target: object, task: str, reason: str) -> None:
     found, why = suggest_task(None if target is None else np.asarray(target))
     assert found.name == task
     assert reason in why
+
+
+def test_several_targets_that_look_like_classes_are_not_taken_for_numbers() -> None:
+    with pytest.raises(InvalidTarget, match="only two different values, as classes do; fit a model for each"):
+        suggest_task(np.array([[0, 1.5], [1, 2.5], [0, 3.5]]))
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,11 @@ def _read(estimator: "SeriesEstimator", table: Path, targets: Path | None) -> "t
     if targets is not None:
         frame, schema = add_targets(frame, read_table(targets, id=schema.id), schema)
     if schema.target is None:
-        schema = replace(schema, target="target")
-    if schema.target not in frame.columns:
+        schema = replace(schema, target=estimator.task_.parts or "target")
+    missing = [name for name in schema.targets if name not in frame.columns]
+    if missing:
         raise InvalidTarget(
-            f"{table} has no target column {schema.target!r}, so there is nothing to compare with; "
+            f"{table} has no target column {missing[0]!r}, so there is nothing to compare with; "
             "add it, or name a second table with --targets."
         )
     return frame, schema.scan(frame, target=schema.target)

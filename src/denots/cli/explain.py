@@ -16,7 +16,9 @@ def explain(
     model: Annotated[Path, typer.Argument(help="Model folder of `denots fit` or of save().", show_default=False)],
     table: Annotated[Path, typer.Argument(help="Table with the columns of the fitted one.", show_default=False)],
     id: Annotated[str | None, typer.Option(help="The series to explain; not needed where the table holds one.")] = None,
-    of: Annotated[str | None, typer.Option(help="The class to explain. Default: the one that is told.")] = None,
+    of: Annotated[
+        str | None, typer.Option(help="The class, or one of several targets, to explain. Default: the class told.")
+    ] = None,
     parts: Annotated[int, typer.Option(min=1, help="Equal parts of time.")] = 8,
     pairs: Annotated[int, typer.Option(min=1, help="Of orders that are drawn; more are more accurate.")] = 5,
     rows: Annotated[int, typer.Option(min=1, help="Effects to show.")] = 12,
@@ -52,10 +54,9 @@ def explain(
     schema = estimator.table_schema()
     frame = read_table(table, id=schema.id, texts=schema.texts)
     if importance:
-        if schema.target not in frame.columns:
-            raise InvalidTarget(
-                f"{table} has no column {schema.target or 'target'!r}, so there is no answer to compare with; add it."
-            )
+        missing = [name for name in schema.targets or ("target",) if name not in frame.columns]
+        if missing:
+            raise InvalidTarget(f"{table} has no column {missing[0]!r}, so there is no answer to compare with; add it.")
         _show_importance(measure(estimator, schema.scan(frame, target=schema.target)))
         return
     series = one_series(estimator, frame, id)

@@ -32,7 +32,11 @@ def fit(
         str, typer.Option("--time", help="Column of numbers or dates.", rich_help_panel=COLUMNS)
     ] = "time",
     target: Annotated[
-        str | None, typer.Option(help="Column to learn, constant within a series.", rich_help_panel=COLUMNS)
+        list[str] | None,
+        typer.Option(
+            help="Column to learn, constant within a series. May be repeated for several of numbers.",
+            rich_help_panel=COLUMNS,
+        ),
     ] = None,
     targets: Annotated[
         Path | None,
@@ -127,7 +131,7 @@ def fit(
     schema = TableSchema(
         id=id,
         time=time_column,
-        target=target,
+        target=tuple(target or ()),
         static=names(static, "--static"),
         channels=names(channels, "--channels") or None,
         picked=channels is not None,
@@ -157,9 +161,8 @@ def fit(
     options = {} if chosen is None else read_options(chosen, settings or ())
     if kind is None:
         kind, reason = suggest_task(series.target)
-        reason = (
-            reason if series.schema is None or series.schema.target is None else f"{series.schema.target!r} {reason}"
-        )
+        told = () if series.schema is None else series.schema.targets
+        reason = f"{' and '.join(map(repr, told))} {reason}" if told else reason
     elif kind.needs_target and series.target is None:
         raise InvalidOption(f"--task {task} needs a target: name its column with --target.")
     else:

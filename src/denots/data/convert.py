@@ -41,7 +41,7 @@ def table_columns(
     """Columns of a wide table in the order id, time, start, channels, static features, target.
 
     A column for the start is there only if a series began before its first observation. Several targets
-    have a number behind their name.
+    without names have a number behind `target`.
     """
     owner = series.owner()
     columns: list[tuple[str, npt.NDArray[Any]]] = [(id, series.ids[owner]), (time, series.times)]
@@ -53,7 +53,8 @@ def table_columns(
     if series.target is not None and series.target.ndim == 1:
         columns.append((target, series.target[owner]))
     elif series.target is not None:
-        columns += [(f"{target}_{k}", column[owner]) for k, column in enumerate(series.target.T)]
+        several = series.target_names or tuple(f"{target}_{k}" for k in range(series.target.shape[1]))
+        columns += [(name, column[owner]) for name, column in zip(several, series.target.T, strict=True)]
     names = [name for name, _ in columns]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

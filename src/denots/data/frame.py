@@ -32,7 +32,7 @@ def read_frame(
     *,
     id: str,
     time: str,
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     static: str | Sequence[str] = (),
     values: str | Sequence[str] | None = None,
     variable: str | None = None,
@@ -57,7 +57,8 @@ def read_frame(
     Args:
         time: numbers, which are kept as they are; or dates (also as ISO 8601 text), which
             become the time since the start of their series and need a `time_unit`.
-        target: a column that is constant within each id; numbers, text or Booleans.
+        target: a column that is constant within each id; numbers, text or Booleans. Several columns, all of numbers,
+            are learnt together.
         static: columns that are constant within each id; empty means unknown. Text in them, and in channels
             that are named, becomes one column of zeros and ones for each category (`data/categories.py`).
         values: the channels to use, by name; other columns of a wide table, and rows of a long one
@@ -87,7 +88,7 @@ def read_frame(
     schema = TableSchema(
         id=str(id),
         time=str(time),
-        target=target,
+        target=names_of(target),
         static=names_of(static) or (),
         channels=fixed if picked is None else picked,
         variable=variable,
@@ -111,7 +112,7 @@ def learn_frame(schema: TableSchema, frame: Any) -> SeriesSet:
     return _scan(schema, columns, schema.target).check()
 
 
-def scan_frame(schema: TableSchema, frame: Any, target: str | None) -> Reading:
+def scan_frame(schema: TableSchema, frame: Any, target: str | tuple[str, ...] | None) -> Reading:
     """Read what can be read; what the schema leaves open is found out and said by the schema of the set."""
     return _scan(schema, _columns(schema, frame), target)
 
@@ -120,16 +121,16 @@ def _columns(schema: TableSchema, frame: Any) -> Columns:
     return Columns(frame, schema.na, exact=(schema.id, schema.time, schema.start, schema.variable))
 
 
-def _scan(schema: TableSchema, columns: Columns, target: str | None) -> Reading:
+def _scan(schema: TableSchema, columns: Columns, target: str | tuple[str, ...] | None) -> Reading:
     schema = _with_form(schema, columns)
     named = replace(schema, target=target or schema.target).columns()
-    _require(named, columns, target)
+    _require(named, columns, told=target is not None)
     schema = _with_contents(schema, columns, named)
     groups = read_groups(columns[schema.id], schema.id)
 
     def read(left_out: set[str | int]) -> SeriesSet:
         kept = ~np.isin(groups.codes, np.flatnonzero([name in left_out for name in groups.ids.tolist()]))
-        return _read(schema, columns.keep(kept) if left_out else columns, target)
+        return _read(schema, columns.keep(kept) if left_out else columns, names_of(target) or ())
 
     series, rejected = leave_out(read, len(groups.ids))
     channels = series.channels if schema.channels is None else schema.channels
@@ -140,7 +141,7 @@ def _scan(schema: TableSchema, columns: Columns, target: str | None) -> Reading:
 def _with_form(schema: TableSchema, columns: Columns) -> TableSchema:
     """The schema, with the two columns of a long table if that is what the table is."""
     named = schema.columns()
-    _require(named, columns, None)
+    _require(named, columns, told=False)
     rest = set(columns.names) - set(named)
     if (schema.variable is None) != (schema.value is None):
         raise InvalidTable(
@@ -165,10 +166,10 @@ def _with_contents(schema: TableSchema, columns: Columns, named: dict[str, str])
     return schema
 
 
-def _require(named: dict[str, str], columns: Columns, target: str | None) -> None:
+def _require(named: dict[str, str], columns: Columns, told: bool) -> None:
     """Every named column is there; the target only if it is to be read, for nobody knows it before predicting."""
     for name, role in named.items():
-        if role != "target" or target is not None:
+        if role != "target" or told:
             columns.require(name, role)
 
 
@@ -184,7 +185,7 @@ def _require_picked(schema: TableSchema, columns: Columns) -> None:
             lookup(known, name, "channel")
 
 
-def _read(schema: TableSchema, columns: Columns, target: str | None) -> SeriesSet:
+def _read(schema: TableSchema, columns: Columns, targets: tuple[str, ...]) -> SeriesSet:
     columns = picked_rows(schema, columns)
     groups = read_groups(columns[schema.id], schema.id)
     stamps = read_stamps(columns[schema.time], schema.time, groups, schema.time_format)
@@ -203,7 +204,8 @@ def _read(schema: TableSchema, columns: Columns, target: str | None) -> SeriesSe
         channels=found.channels,
         static=_read_static(columns, schema, groups) if schema.static else None,
         static_names=encoded_names(schema.static, schema.categories or {}),
-        target=None if target is None else _read_target(columns[target], target, groups),
+        target=_read_targets(columns, targets, groups),
+        target_names=targets if len(targets) > 1 else (),
         time_unit=unit,
     )
 
@@ -230,6 +232,20 @@ def _read_static(columns: Columns, schema: TableSchema, groups: Groups) -> Float
         one_per_series(column, name, groups, InvalidTable)
         table.append(cells[groups.first])
     return np.concatenate(table, axis=1)
+
+
+def _read_targets(columns: Columns, names: tuple[str, ...], groups: Groups) -> npt.NDArray[Any] | None:
+    """One target as it is; several, which have to be numbers, side by side."""
+    found = [_read_target(columns[name], name, groups) for name in names]
+    if len(found) < 2:
+        return found[0] if found else None
+    for name, column in zip(names, found, strict=True):
+        if column.dtype.kind not in "iuf":
+            raise InvalidTarget(
+                f"target column {name!r} holds {describe(columns[name])}; several targets are learnt together as numbers only, "
+                "so fit a model of its own for each column of classes."
+            )
+    return np.stack(found, axis=1).astype(np.float64)
 
 
 def _read_target(column: "pd.Series[Any]", name: str, groups: Groups) -> npt.NDArray[Any]:

@@ -26,7 +26,9 @@ def _facts(series: SeriesSet) -> str:
     if series.static_names:
         facts.append(f"static: {listed(series.static_names)}")
     if series.target is not None:
-        facts.append(f"target: {_target(series.target)}")
+        facts.append(
+            f"{f'targets {listed(series.target_names)}' if series.target_names else 'target'}: {_target(series.target)}"
+        )
     return f"<p><b>SeriesSet</b>: {escape('; '.join(facts))}</p>"
 
 

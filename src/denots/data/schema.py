@@ -25,6 +25,7 @@ class TableSchema:
     tables alike, channels in the same order.
 
     Args:
+        target: the column to learn, or several of numbers.
         channels: the channels and their order. A wide table may have further columns, which are passed
             over; a long one may lack a variable, which then was never observed.
         picked: whether the channels were picked by name. Only then are other variables of a long table
@@ -37,7 +38,7 @@ class TableSchema:
 
     id: str
     time: str
-    target: str | None = None
+    target: str | tuple[str, ...] | None = None
     static: tuple[str, ...] = ()
     channels: tuple[str, ...] | None = None
     variable: str | None = None
@@ -54,6 +55,8 @@ class TableSchema:
 
     def __post_init__(self) -> None:
         lookup(dict.fromkeys(DUPLICATES, True), self.duplicates, "way to treat duplicates")
+        if isinstance(self.target, tuple) and len(self.target) < 2:
+            object.__setattr__(self, "target", self.target[0] if self.target else None)
 
     def learn(self, frame: "pd.DataFrame | pl.DataFrame") -> "SeriesSet":
         """The series of a first table with their target; `schema` of the set has every gap filled."""
@@ -61,15 +64,20 @@ class TableSchema:
 
         return learn_frame(self, frame)
 
-    def read(self, frame: "pd.DataFrame | pl.DataFrame", *, target: str | None = None) -> "SeriesSet":
-        """The series of a further table, with the target in the named column if one is named."""
+    def read(self, frame: "pd.DataFrame | pl.DataFrame", *, target: str | tuple[str, ...] | None = None) -> "SeriesSet":
+        """The series of a further table, with the target in the named columns if any is named."""
         return self.scan(frame, target=target).check()
 
-    def scan(self, frame: "pd.DataFrame | pl.DataFrame", *, target: str | None = None) -> "Reading":
+    def scan(self, frame: "pd.DataFrame | pl.DataFrame", *, target: str | tuple[str, ...] | None = None) -> "Reading":
         """Like `read`, but series that cannot be read are left out and reported, each with its reason."""
         from denots.data.frame import scan_frame
 
         return scan_frame(self, frame, target)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The columns to learn, by name."""
+        return names_of(self.target) or ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -82,7 +90,7 @@ class TableSchema:
         parts = {
             "id": (self.id,),
             "time": (self.time,),
-            "target": (self.target,),
+            "target": self.targets,
             "static": self.static,
             "start": (self.start,),
             "channel": (self.channels or ()) if wide and self.picked else (),
@@ -169,7 +177,8 @@ def _is_unit_or_none(value: object) -> bool:
 
 _FITS: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("id", "time"), (_is_text, "a column name")),
-    **dict.fromkeys(("target", "variable", "value", "start"), (_is_text_or_none, "a column name or null")),
+    **dict.fromkeys(("variable", "value", "start"), (_is_text_or_none, "a column name or null")),
+    "target": (lambda value: _is_text_or_none(value) or _is_names(value), "a column name, several or null"),
     "static": (_is_names, "a list of different column names"),
     "na": (_is_names, "a list of different words"),
     "categories": (_is_categories, "a list of different words for each column, or null"),

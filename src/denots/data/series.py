@@ -64,6 +64,7 @@ class SeriesSet:
     static: FloatArray | None = None  # [n, S]
     static_names: tuple[str, ...] = ()
     target: npt.NDArray[Any] | None = None  # [n] or [n, T]: numbers, classes or text
+    target_names: tuple[str, ...] = ()  # of T targets; none where there is one, or where they are numbered
     time_unit: str = ""
     schema: "TableSchema | None" = field(default=None, compare=False)
 
@@ -90,6 +91,7 @@ class SeriesSet:
             times: numbers, or datetime64 and timedelta64 together with a `time_unit`; dates then
                 become the time since the first one of their series.
             values: NaN, or a masked entry of a masked array, where nothing was observed.
+            target: one a series, or several numbers each; the columns of a DataFrame name them.
             start: when each series began, one number for all or one each; the default is
                 each series' own first observation.
             time_unit: "s", "min", "h" or "d" or a spelling of these.
@@ -112,6 +114,7 @@ class SeriesSet:
             static=None if static is None else read_static(static),
             static_names=_static_names(static, static_names),
             target=None if target is None else np.asarray(target),
+            target_names=target_names(target),
             time_unit=unit_name(time_unit) if time_unit else "",
         )
 
@@ -132,7 +135,7 @@ class SeriesSet:
         *,
         id: str,
         time: str,
-        target: str | None = None,
+        target: str | Sequence[str] | None = None,
         static: str | Sequence[str] = (),
         values: str | Sequence[str] | None = None,
         variable: str | None = None,
@@ -330,11 +333,19 @@ class SeriesSet:
         return as_html(self)
 
     def with_target(self, target: npt.ArrayLike | None) -> "SeriesSet":
-        return replace(self, target=None if target is None else np.asarray(target))
+        """The same series with another target; the columns of a DataFrame name several."""
+        told = None if target is None else np.asarray(target)
+        return replace(self, target=told, target_names=target_names(target))
 
     def same_as(self, other: "SeriesSet") -> bool:
         """Equal in all data, NaN equal to NaN."""
         return all(_same(getattr(self, name), getattr(other, name)) for name in content_fields())
+
+
+def target_names(target: Any) -> tuple[str, ...]:
+    """The names of several targets, where they are columns of a table."""
+    columns = tuple(map(str, getattr(target, "columns", ())))
+    return columns if len(columns) > 1 else ()
 
 
 def content_fields() -> list[str]:

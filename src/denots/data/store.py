@@ -40,6 +40,7 @@ def save_series_set(series: SeriesSet, folder: Path) -> None:
             "observations": len(series.times),
             "channels": list(series.channels),
             "static_names": list(series.static_names),
+            **({"target_names": list(series.target_names)} if series.target_names else {}),
             "time_unit": series.time_unit,
             "content_sha256": content_hash(series),
             "file_sha256": file_hash(draft / ARRAYS),
@@ -60,7 +61,7 @@ def open_series_set(folder: Path) -> SeriesSet:
             content: dict[str, Any] = {name: archive[name] for name in archive.files}
     except ValueError as error:
         raise InvalidFolder(f"{arrays} holds something else than plain arrays ({error}); do not trust it.") from error
-    content |= {"channels": _names(manifest, "channels"), "static_names": _names(manifest, "static_names")}
+    content |= {name: _names(manifest, name) for name in ("channels", "static_names", "target_names")}
     content["time_unit"] = manifest.get("time_unit")
     content = {name: content.get(name) for name in content_fields()}
     if _content_hash(content) != manifest.get("content_sha256"):
@@ -89,6 +90,8 @@ def _content(series: SeriesSet) -> dict[str, Any]:
 def _content_hash(content: Mapping[str, Any]) -> str:
     digest = hashlib.sha256()
     for name, value in content.items():
+        if name == "target_names" and not value:
+            continue  # sets without such names keep the hash that they had before there were any
         if isinstance(value, np.ndarray) and value.dtype.kind != "U":
             plain = _plain(value)
             digest.update(f"{name} {plain.dtype.str} {value.shape}\n".encode())

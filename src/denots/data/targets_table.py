@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def add_targets(
     frame: "pd.DataFrame", targets: "pd.DataFrame", schema: TableSchema
 ) -> tuple["pd.DataFrame", TableSchema]:
-    """The table of observations with the target of each series, and the schema that names its column.
+    """The table of observations with the targets of each series, and the schema that names their columns.
 
     The target may stay unnamed where the second table has one column beside the id. A series that the
     second table does not list gets an empty target; what is only listed there is passed over.
@@ -26,15 +26,17 @@ def add_targets(
     if schema.target is None and len(others) != 1:
         raise InvalidTable(
             f"the table of targets has {len(others)} columns beside the id, {listed(others)}; "
-            "name the one to learn (target=..., --target)."
+            "name those to learn (target=..., --target)."
         )
-    target = others[0] if schema.target is None else schema.target
-    lookup(dict.fromkeys(others, True), target, "target column in the table of targets:")
-    if target in columns:
-        raise InvalidTable(f"column {target!r} is in both tables; drop it from one of them.")
+    chosen = schema.targets or (others[0],)
+    for target in chosen:
+        lookup(dict.fromkeys(others, True), target, "target column in the table of targets:")
+        if target in columns:
+            raise InvalidTable(f"column {target!r} is in both tables; drop it from one of them.")
     keys = targets[schema.id].astype(str)
     twice = keys[keys.duplicated()]
     if len(twice):
         raise InvalidTarget(f"the table of targets has several rows for series {twice.iloc[0]!r}; give one row per id.")
-    answers = targets[target].set_axis(keys)
-    return frame.assign(**{target: frame[schema.id].astype(str).map(answers)}), replace(schema, target=target)
+    owner = frame[schema.id].astype(str)
+    told = {target: owner.map(targets[target].set_axis(keys)) for target in chosen}
+    return frame.assign(**told), replace(schema, target=chosen)

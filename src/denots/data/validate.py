@@ -156,6 +156,9 @@ def _check_sides(series: "SeriesSet") -> None:
             raise InvalidTarget(f"target has shape {series.target.shape}; expected one row for each of the {n} series.")
         if series.target.dtype.kind == "O":
             raise InvalidTarget("target mixes types; make it all numbers or all text.")
+        names, width = series.target_names, series.target[0].size
+        if names and (len(names) != width or len(set(names)) != width):
+            raise InvalidTarget(f"{listed(names)} cannot name {width} targets; give a name of its own to each.")
 
 
 def _infinite_static(series: "SeriesSet", k: int, s: int) -> str:

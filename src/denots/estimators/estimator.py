@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from denots.data.ranges import Ranges
 from denots.data.reading import Reading
 from denots.data.schema import TableSchema
-from denots.data.series import SeriesSet
+from denots.data.series import SeriesSet, target_names
 from denots.errors import InvalidOption, InvalidSeries, InvalidTarget, SolverWarning
 from denots.estimators.answers import Answers, give_answers, tell_of_failures, tell_of_unusual
 from denots.estimators.checkpoints import claim
@@ -24,7 +24,7 @@ from denots.estimators.conformal import Calibration, limits
 from denots.estimators.inputs import as_series_set, match_columns, read_target, row_length, scan_series
 from denots.estimators.per_series import read_groups, read_weights
 from denots.estimators.validation import check_serves, validation_split, weigh_classes
-from denots.shapes import FloatArray
+from denots.shapes import BoolArray, FloatArray
 from denots.systems import SYSTEMS, Problem, System
 from denots.tasks import Scores, Task
 from denots.tasks.task import known_target
@@ -232,14 +232,14 @@ class SeriesEstimator(BaseEstimator):
     def _to_learn(self, X: Any, y: Any) -> SeriesSet:
         """Series with their target; every one that cannot be read is named."""
         series = as_series_set(X)
-        target = series.target if y is None else read_target(y)
+        target, names = (series.target, series.target_names) if y is None else (read_target(y), target_names(y))
         if target is None:
             raise InvalidTarget(
                 "this estimator requires y to be passed, but the target y is None; give y, or a SeriesSet with a target."
             )
         if len(target) != len(series):
             raise InvalidTarget(f"{len(target)} targets for {len(series)} series; give one each.")
-        return series.with_target(target)
+        return replace(series, target=target, target_names=names)
 
     def _to_validate(self, validation: Any, train: SeriesSet) -> SeriesSet:
         """Series to choose by: a pair of series and target, or a SeriesSet with its target."""
@@ -252,7 +252,7 @@ class SeriesEstimator(BaseEstimator):
         if y is not None and reading.rejected:
             lost = {bad.id for bad in reading.rejected}
             kept = np.array([name not in lost for name in reading.ids.tolist()])
-            y = np.asarray(y)[kept] if len(y) == len(kept) else y
+            y = _rows(y, kept) if len(y) == len(kept) else y
         series = self._to_learn(reading.series, y)
         return series, known_target(series)
 
@@ -281,3 +281,8 @@ class SeriesEstimator(BaseEstimator):
         tell_of_failures(answers, strict)
         tell_of_unusual(answers)
         return answers
+
+
+def _rows(y: Any, kept: BoolArray) -> Any:
+    """Some of the answers; a table stays one, because its columns name them."""
+    return y.loc[kept] if hasattr(y, "loc") else np.asarray(y)[kept]

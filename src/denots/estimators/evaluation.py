@@ -29,7 +29,7 @@ def evaluate(
     whole = Reading(part.series, (), part.series.ids)
     ends = None if coverage is None else limits(estimator, whole, coverage, None, at)
     n, own = len(reading.ids), _positions(reading, part.series.ids.tolist())
-    groups = None if by is None else _groups(estimator, X, by, reading)[own]
+    groups = {} if by is None else _groups(estimator, X, by, reading, own)
     scores = task.scores(answers.outputs, part, confidence=confidence, groups=groups, limits=ends)
     status = np.full(n, "not judged: nothing of it can be hidden and asked for", dtype=object)
     status[own] = answers.status
@@ -40,8 +40,8 @@ def evaluate(
     return scores._replace(rows={estimator.table_schema().id: reading.ids, **columns, "status": status})
 
 
-def _groups(estimator: "SeriesEstimator", X: Any, by: Any, reading: Reading) -> npt.NDArray[Any]:
-    """The group of each series by a column of a table, by a static feature, or by one value each."""
+def _groups(estimator: "SeriesEstimator", X: Any, by: Any, reading: Reading, judged: IntArray) -> dict[str, IntArray]:
+    """The judged series of each group, by a column of a table, by a static feature, or by one value each."""
     n = len(reading.ids)
     if not isinstance(by, str):
         column, by = np.asarray(by), str(getattr(by, "name", "by"))
@@ -54,7 +54,7 @@ def _groups(estimator: "SeriesEstimator", X: Any, by: Any, reading: Reading) -> 
         lookup(names, by, "static feature to group by:")
         static = np.asarray(reading.series.static)[:, list(names).index(by)]
         column = _spread(static, _positions(reading, reading.series.ids.tolist()), n)
-    return Grouping.of(column, by).labels(column)
+    return Grouping.of(column, by).members(column[judged])
 
 
 def _positions(reading: Reading, ids: list[Any]) -> IntArray:

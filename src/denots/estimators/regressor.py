@@ -25,6 +25,7 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
         """Learn from series and their numbers; `y` may be left out if X is a SeriesSet with a target.
 
         Args:
+            y: one number a series, or an array or DataFrame with a column for each of several targets.
             sample_weight: how much each series counts; not all systems can weigh, and those that cannot say so.
             groups: a label for each series, such as a hospital; no fold or validation split parts a group.
             validation: series to choose by instead of a share of X: a pair (X, y), or a SeriesSet with a target.
@@ -59,7 +60,7 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
         """R2 of the predictions; a series without one is given the mean of the training data."""
         from sklearn.metrics import r2_score
 
-        series, target = self._to_judge(X, y)
+        series = self._to_judge(X, y)[0]
         answers = self._answers(series).values
         told = np.where(np.isnan(answers), self.task_.mean, answers)
-        return float(r2_score(target.reshape(len(target), -1), told, sample_weight=sample_weight))
+        return float(r2_score(self.task_.pose(series).target.numpy(), told, sample_weight=sample_weight))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from denots.errors import InvalidOption, InvalidTable
 from denots.registry import lookup
-from denots.shapes import FloatArray
+from denots.shapes import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,22 +23,27 @@ MISSING = "missing"
 class Grouping:
     """How a column makes groups.
 
+    names: of the groups, from the least value to the largest.
     cuts: between groups of numbers; None where every value is a group.
     """
 
+    names: tuple[str, ...]
     cuts: FloatArray | None
 
     @classmethod
     def of(cls, column: npt.NDArray[Any], name: str) -> "Grouping":
         known = column[~_missing(column)]
-        distinct = len(np.unique(known.astype(str) if known.dtype == object else known))
-        if known.dtype.kind in "iuf" and distinct > FEW:
-            return cls(np.unique(np.quantile(known, [0.25, 0.5, 0.75])))
-        if distinct > MOST:
+        values = np.unique(known.astype(str) if known.dtype == object else known)
+        if known.dtype.kind in "iuf" and len(values) > FEW:
+            cuts = np.unique(np.quantile(known, [0.25, 0.5, 0.75]))
+            ends = [_spelled(cut) for cut in cuts.tolist()]
+            between = [f"{a} to {b}" for a, b in pairwise(ends)]
+            return cls((f"up to {ends[0]}", *between, f"over {ends[-1]}"), cuts)
+        if len(values) > MOST:
             raise InvalidOption(
-                f"column {name!r} has {distinct} different values, and groups can be {MOST} at most; join some of them."
+                f"column {name!r} has {len(values)} different values, and groups can be {MOST} at most; join some of them."
             )
-        return cls(None)
+        return cls(tuple(map(_spelled, values.tolist())), None)
 
     def labels(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The group of each series, as text."""
@@ -46,11 +51,15 @@ class Grouping:
         if self.cuts is None:
             named = [MISSING if gone else _spelled(value) for value, gone in zip(column.tolist(), missing, strict=True)]
             return np.array(named, dtype=object)
-        ends = [_spelled(cut) for cut in self.cuts.tolist()]
-        between = [f"{a} to {b}" for a, b in pairwise(ends)]
-        names = np.array([f"up to {ends[0]}", *between, f"over {ends[-1]}"], dtype=object)
+        names = np.array(self.names, dtype=object)
         found = names[np.searchsorted(self.cuts, np.where(missing, 0, column).astype(np.float64), side="left")]
         return np.where(missing, MISSING, found)
+
+    def members(self, column: npt.NDArray[Any]) -> dict[str, IntArray]:
+        """The rows of each group that has any, in the order of the groups; those without a value come last."""
+        labels = self.labels(column)
+        rows = {name: np.flatnonzero(labels == name) for name in (*self.names, MISSING)}
+        return {name: own for name, own in rows.items() if len(own)}
 
 
 def read_labels(frame: Any, id: str, column: str, ids: npt.NDArray[Any]) -> "pd.Series[Any]":

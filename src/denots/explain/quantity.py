@@ -25,11 +25,11 @@ class Quantity:
         """The class or the number that is wanted; by default the class that is told, or the first number."""
         if isinstance(task, Classification):
             return cls._of_class(task, outputs, wanted)
-        count = task.answer(outputs).shape[1]
-        column = 0 if wanted is None else wanted
-        if column not in range(count):
-            raise InvalidOption(f"the model gives {count} numbers; choose one by 0 to {count - 1}, not by {wanted!r}.")
-        return cls(task, column, "prediction" if count == 1 else f"prediction_{column}")
+        names = task.parts or tuple(map(str, range(task.answer(outputs).shape[1])))
+        told = names[0] if wanted is None else str(wanted)
+        if told not in names:
+            raise InvalidOption(f"the model answers with no {wanted!r}; choose one of {listed(names)}.")
+        return cls(task, names.index(told), "prediction" if len(names) == 1 else f"prediction_{told}")
 
     @classmethod
     def _of_class(cls, task: Classification, outputs: Tensor, wanted: Any) -> "Quantity":

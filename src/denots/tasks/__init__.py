@@ -23,6 +23,11 @@ def suggest_task(target: npt.NDArray[Any] | None) -> tuple[type[Task], str]:
         reason = task.suits(target)
         if reason is not None:
             return task, reason
+    if target is not None and target.ndim == 2:
+        raise InvalidTarget(
+            "several targets are learnt as numbers, and one of these has only two different values, as classes do; fit a "
+            "model for each, or say that they are numbers: task regression."
+        )
     raise InvalidTarget("no task suits this target; name one of " + ", ".join(TASKS) + ".")
 
 

@@ -25,9 +25,12 @@ def bounds(
     return {f"{end}_{name}": part[name] for name in low for end, part in (("low", low), ("high", high))}
 
 
-def held_between(region: FloatArray, truth: FloatArray) -> Held:
-    """Which truths lie between the ends, and how far these are apart, summed over all but the first axis."""
-    axes, known = tuple(range(1, truth.ndim)), ~np.isnan(truth)
+def held_between(region: FloatArray, truth: FloatArray, *, each: bool = False) -> Held:
+    """Which truths lie between the ends, and how far these are apart, summed over all but the first axis.
+
+    each: keep the second axis, too, and so tell of each number by itself.
+    """
+    axes, known = tuple(range(2 if each else 1, truth.ndim)), ~np.isnan(truth)
     low, high = region[..., 0], region[..., 1]
     inside = known & (low <= truth) & (truth <= high)
     width = np.where(known, high - low, 0.0)

@@ -12,6 +12,7 @@ from torch.nn.functional import mse_loss
 from denots.data.series import SeriesSet
 from denots.errors import InvalidTarget
 from denots.metrics import r2
+from denots.registry import listed
 from denots.shapes import FloatArray, IntArray
 from denots.tasks.intervals import around, bounds, held_between
 from denots.tasks.scale import Scale, check_magnitude
@@ -24,11 +25,13 @@ class Regression(Task):
     """Mean squared error; R2, averaged over outputs. The trivial answer is the mean of the first set read.
 
     flat: whether the target is one number a series, so that answers have no axis for outputs.
+    names: of several targets; empty where they have none.
     """
 
     scale: Scale
     mean: tuple[float, ...]
     flat: bool = True
+    names: tuple[str, ...] = ()
 
     name = "regression"
     baseline = "mean"
@@ -39,6 +42,8 @@ class Regression(Task):
     def suits(cls, target: npt.NDArray[Any] | None) -> str | None:
         if target is None or target.dtype.kind not in "iuf":
             return None
+        if target.ndim == 2:
+            return None if any(len(np.unique(column)) < 3 for column in target.T) else "hold numbers"
         if target.dtype.kind == "f":
             return "holds decimal numbers"
         return f"holds whole numbers, {len(np.unique(target))} different ones"
@@ -47,17 +52,29 @@ class Regression(Task):
     def read(cls, *sets: SeriesSet) -> "Regression":
         target = known_target(sets[0])
         table = _numbers(target)
-        return cls(Scale.unit(table.shape[1]), tuple(table.mean(axis=0).tolist()), flat=target.ndim == 1)
+        names = sets[0].target_names
+        return cls(Scale.unit(table.shape[1]), tuple(table.mean(axis=0).tolist()), target.ndim == 1, names)
 
     def pose(self, series: SeriesSet) -> Part:
-        return Part(series, torch.from_numpy(_numbers(known_target(series))))
+        table = _numbers(known_target(series))
+        if table.shape[1] != self.outputs:
+            raise InvalidTarget(f"{table.shape[1]} targets a series, but the model answers with {self.outputs}.")
+        named = series.target_names
+        if self.names and named and named != self.names:
+            if set(named) != set(self.names):
+                raise InvalidTarget(
+                    f"the targets are {listed(named)}, but the model answers with {listed(self.names)}."
+                )
+            table = table[:, [named.index(name) for name in self.names]]
+        return Part(series, torch.from_numpy(table))
 
     def check(self, part: Part) -> None:
         table = part.target.numpy()
         constant = np.flatnonzero(np.ptp(table, axis=0) == 0)
         if len(constant):
+            which = f" {self.parts[constant[0]]!r}" if self.parts else ""
             raise InvalidTarget(
-                f"the regression target is {table[0, constant[0]]} for all series (n_samples={len(table)}); there is nothing to learn from a constant."
+                f"the regression target{which} is {table[0, constant[0]]} for all series (n_samples={len(table)}); there is nothing to learn from a constant."
             )
         check_magnitude(table, "the regression target")
 
@@ -67,6 +84,10 @@ class Regression(Task):
     @property
     def outputs(self) -> int:
         return len(self.scale.centre)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return () if self.flat else self.names or tuple(map(str, range(self.outputs)))
 
     @property
     def metric_name(self) -> str:
@@ -88,16 +109,23 @@ class Regression(Task):
         return Comparison(part.target.numpy(), np.where(failed[:, None], trivial, answers), trivial, failed)
 
     def judge(self, answers: FloatArray, truth: npt.NDArray[Any]) -> Judge:
-        """R2, mean absolute and root mean squared error."""
+        """R2, mean absolute and root mean squared error; of several targets their mean, then each by itself.
+
+        A mean error has the unit of its target only where all have the same.
+        """
         from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
         def judge(rows: IntArray) -> dict[str, float]:
-            pair = truth[rows], answers[rows]
-            return {
-                "R2": float(r2_score(*pair)) if len(rows) >= self.fewest else NAN,
-                "MAE": float(mean_absolute_error(*pair)),
-                "RMSE": float(root_mean_squared_error(*pair)),
+            apart: dict[str, Any] = {"y_true": truth[rows], "y_pred": answers[rows], "multioutput": "raw_values"}
+            each = {
+                "R2": r2_score(**apart) if len(rows) >= self.fewest else np.full(self.outputs, NAN),
+                "MAE": mean_absolute_error(**apart),
+                "RMSE": root_mean_squared_error(**apart),
             }
+            told = {name: float(np.mean(found)) for name, found in each.items()}
+            for k, part in enumerate(self.parts):
+                told |= {f"{name} {part}": float(found[k]) for name, found in each.items()}
+            return told
 
         return judge
 
@@ -107,12 +135,12 @@ class Regression(Task):
         parts = {"truth": told.truth, "answer": given, "error": given - told.truth}
         if self.flat:
             return {name: table[:, 0] for name, table in parts.items()}
-        return {f"{name}_{k}": table[:, k] for k in range(self.outputs) for name, table in parts.items()}
+        return {f"{name}_{part}": table[:, k] for k, part in enumerate(self.parts) for name, table in parts.items()}
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
         if self.flat:
             return {"prediction": answers[:, 0]}
-        return {f"prediction_{k}": answers[:, k] for k in range(self.outputs)}
+        return {f"prediction_{part}": answers[:, k] for k, part in enumerate(self.parts)}
 
     def nonconformity(self, answers: FloatArray, truth: npt.NDArray[Any]) -> FloatArray:
         return np.abs(truth - answers)
@@ -124,14 +152,18 @@ class Regression(Task):
         return bounds(self.columns, region)
 
     def held(self, region: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Held:
-        return held_between(region, truth)
+        return held_between(region, truth, each=not self.flat)
 
     def state(self) -> dict[str, Any]:
-        return {"scale": self.scale.state(), "mean": list(self.mean), "flat": self.flat}
+        return {"scale": self.scale.state(), "mean": list(self.mean), "flat": self.flat, "names": list(self.names)}
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> "Regression":
-        return cls(Scale.restore(state["scale"]), tuple(map(float, state["mean"])), bool(state["flat"]))
+        names = tuple(map(str, state.get("names", [])))  # a model saved before has none
+        task = cls(Scale.restore(state["scale"]), tuple(map(float, state["mean"])), bool(state["flat"]), names)
+        if not len(task.mean) == task.outputs == (len(names) or task.outputs):
+            raise ValueError("scale, mean and names of a regression differ in number")
+        return task
 
     def table(self, target: Tensor) -> FloatArray:
         return self.scale.shrink(target, torch.float64).numpy()

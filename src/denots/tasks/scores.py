@@ -106,21 +106,35 @@ def interval(value: float, again: FloatArray, confidence: float) -> tuple[float,
 
 
 class Held(NamedTuple):
-    """For each series, how many questions were asked about it, how many truths sets or intervals held, and their sizes."""
+    """For each series, how many questions were asked about it, how many truths sets or intervals held, and their sizes.
+
+    With a second axis, there is a column for each part of an answer.
+    """
 
     asked: FloatArray
     held: FloatArray
     size: FloatArray
 
+    def without(self, left_out: BoolArray) -> "Held":
+        """The same with nothing asked about some series."""
+        return Held(*(np.where(left_out.reshape(-1, *(1,) * (table.ndim - 1)), 0.0, table) for table in self))
 
-def judge_held(found: Held) -> Judge:
-    """The share of truths that were held, and the mean size of what held them."""
+
+def judge_held(found: Held, parts: Sequence[str] = ()) -> Judge:
+    """The share of truths that were held, and the mean size of what held them, over all and for each part by its name."""
 
     def judge(rows: IntArray) -> dict[str, float]:
-        asked, held, size = (float(column[rows].sum()) for column in found)
-        return {"coverage": held / asked if asked else NAN, "size": size / asked if asked else NAN}
+        chosen = [table[rows] for table in found]
+        told = _share_and_size("", *(float(table.sum()) for table in chosen))
+        for k, name in enumerate(parts):
+            told |= _share_and_size(f" {name}", *(float(table[:, k].sum()) for table in chosen))
+        return told
 
     return judge
+
+
+def _share_and_size(of: str, asked: float, held: float, size: float) -> dict[str, float]:
+    return {f"coverage{of}": held / asked if asked else NAN, f"size{of}": size / asked if asked else NAN}
 
 
 def judge_both(first: Judge, second: Judge) -> Judge:

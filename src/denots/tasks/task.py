@@ -1,6 +1,7 @@
 """What is asked of series: how a target is read, learnt, judged and told."""
 
 import abc
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -97,6 +98,11 @@ class Task(abc.ABC):
         """How many raw numbers an answer is made of."""
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of answers that are judged one by one, too; none where there is one."""
+        return ()
+
+    @property
     @abc.abstractmethod
     def metric_name(self) -> str: ...
 
@@ -164,24 +170,23 @@ class Task(abc.ABC):
         part: Part,
         *,
         confidence: float | None = None,
-        groups: npt.NDArray[Any] | None = None,
+        groups: Mapping[str, IntArray] | None = None,
         limits: FloatArray | None = None,
     ) -> Scores:
         """Everything by which answers are judged, beside the trivial answer.
 
         Args:
             confidence: of the intervals; None leaves them out.
-            groups: a label for each series; each group is judged by itself, too.
+            groups: the series of each group, which is judged by itself, too.
             limits: of sets or intervals, whose coverage and size are then judged, too.
         """
         told = self.compare(outputs, part)
         others = {name: self.judge(answers, told.truth) for name, answers in told.others.items()}
         model, trivial = self.judge(told.answers, told.truth), self.judge(told.trivial, told.truth)
         if limits is not None:
-            found = self.held(self.region(self.answer(outputs).numpy(), limits), told.truth)
-            nothing = np.zeros(len(told.truth))
-            model = judge_both(model, judge_held(Held(*(np.where(told.failed, 0.0, column) for column in found))))
-            trivial = judge_both(trivial, judge_held(Held(nothing, nothing, nothing)))
+            found = self.held(self.region(self.answer(outputs).numpy(), limits), told.truth).without(told.failed)
+            model = judge_both(model, judge_held(found, self.parts))
+            trivial = judge_both(trivial, judge_held(found.without(np.ones_like(told.failed)), self.parts))
 
         def judged(rows: IntArray) -> Scores:
             return Scores(
@@ -192,10 +197,9 @@ class Task(abc.ABC):
                 len(rows),
             )
 
-        parts = {} if groups is None else {str(name): np.flatnonzero(groups == name) for name in np.unique(groups)}
         return judged(np.arange(len(told.truth)))._replace(
             reliability=self.reliability(told),
-            groups={name: judged(rows) for name, rows in parts.items()},
+            groups={name: judged(rows) for name, rows in (groups or {}).items()},
             rows=self.rows(told),
         )
 
