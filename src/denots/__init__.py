@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from denots import datasets, explain, fields, paths, systems, tasks
     from denots.data import Series, SeriesSet
     from denots.data.schema import TableSchema
+    from denots.data.shards import ShardedSet
     from denots.estimators import (
         DeNOTSClassifier,
         DeNOTSForecaster,
@@ -40,6 +41,7 @@ _HOMES = {
     "solve": "denots.ode",
     "Solution": "denots.ode",
     "TableSchema": "denots.data.schema",
+    "ShardedSet": "denots.data.shards",
     "SeriesClassifier": "denots.estimators",
     "SeriesRegressor": "denots.estimators",
     "SeriesForecaster": "denots.estimators",
@@ -61,6 +63,7 @@ __all__ = [
     "SeriesPredictor",
     "SeriesRegressor",
     "SeriesSet",
+    "ShardedSet",
     "Solution",
     "TableSchema",
     "datasets",

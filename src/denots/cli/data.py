@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denots.cli.convert import convert
 from denots.cli.messages import out, say, show_facts
 from denots.protocol import DEFAULT_PROTOCOL
 from denots.registry import lookup
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from denots.datasets import DerivedRecipe, Description, Splits
 
 app = typer.Typer(no_args_is_help=True, help="Data sets: list, import, build, look at, export as a table.")
+app.command()(convert)
 
 Name = Annotated[str, typer.Argument(help="Name in `denots data list`.", show_default=False)]
 Size = Annotated[int | None, typer.Option(help="Series in all three splits together. Default: as published.")]

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from denots.competition.gaps import drop_steps
+from denots.data.join import joined
 from denots.data.series import SeriesSet
 from denots.datasets import DATASETS, DerivedRecipe, load
 from denots.datasets.archive import PREFIX, imported_archives
-from denots.datasets.dataset import joined, stream
+from denots.datasets.dataset import stream
 from denots.datasets.imports import import_folder, open_import
 from denots.errors import InvalidOption
 from denots.shapes import IntArray

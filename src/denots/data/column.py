@@ -1,7 +1,8 @@
 """Columns of a table in memory: what they hold, and as numbers.
 
 Messages count the rows of a table from 1, whatever index it carries; only the index that `read_table`
-makes, which is named "line", says in which lines of a file the rows stand.
+makes, which is named "line", says in which lines of a file the rows stand, and that of a part of a larger
+table, which is named "table row", where they stand there.
 """
 
 import sys
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Kind = Literal["number", "bool", "text", "date", "duration", "mixed"]
 
 LINE = "line"  # name of an index that says in which line of a file each row stands
+ROW = "table row"  # of one that numbers the rows of a table, where a part of it is read
 
 _OBJECTS: dict[str, Kind] = {
     "boolean": "bool",
@@ -102,12 +104,12 @@ class Columns:
         return self._frame.to_series(place).to_arrow() if self._polars else self._frame.column(place)
 
     def _index_names(self) -> set[str]:
-        return {str(name) for name in self._frame.index.names} - {LINE}
+        return {str(name) for name in self._frame.index.names} - {LINE, ROW}
 
     def _labels(self) -> "pd.Index[Any]":
         import pandas as pd
 
-        if self._pandas and self._frame.index.name == LINE:
+        if self._pandas and self._frame.index.name in (LINE, ROW):
             return self._frame.index
         return pd.RangeIndex(1, len(self._frame) + 1, name="row")
 

@@ -51,7 +51,7 @@ def read_table(path: str | FilePath, *, id: str | None = None, texts: Iterable[s
 
     path = FilePath(path)
     place = "standard input" if path == STANDARD else str(path)
-    suffix = _check_readable(path)
+    suffix = check_readable(path)
     try:
         if suffix in TEXT_SUFFIXES:
             content = _content(path, suffix)
@@ -95,7 +95,7 @@ def check_destination(path: FilePath) -> None:
         raise InvalidTable(f"cannot write {path}: it must be a file name in an existing folder.")
 
 
-def _check_readable(path: FilePath) -> str:
+def check_readable(path: FilePath) -> str:
     """The suffix of a file that is there, or the error that says what is wrong with the name."""
     if path == STANDARD:
         return ".csv"
@@ -147,10 +147,10 @@ def _read_csv(place: str, content: bytes, suffix: str, id: str | None, texts: It
 
     types = dict.fromkeys([*texts, *([] if id is None else [id])], pa.string())
     try:
-        frame = _as_pandas(_csv_table(content, _delimiter(content, suffix), types, id))
+        frame = as_pandas(_csv_table(content, delimiter_of(content, suffix), types, id))
     except (UnicodeDecodeError, pa.ArrowException) as error:
         if isinstance(error, UnicodeDecodeError) or "UTF8" in str(error):
-            raise _not_utf8(place, content) from error
+            raise not_utf8(place, content) from error
         raise
     if content.count(b"\n") + (not content.endswith(b"\n")) == len(frame) + 1:
         frame.index = pd.RangeIndex(2, len(frame) + 2, name=LINE)
@@ -161,21 +161,21 @@ def _csv_table(content: bytes, delimiter: str, types: dict[str, Any], id: str | 
     """An Arrow table; stamps with a zone stay text, and text that is no UTF-8 is an error."""
     import pyarrow as pa
 
-    readings = {point: _parse_csv(content, types, delimiter, point) for point in (".," if delimiter == ";" else ".")}
-    point = min(readings, key=lambda point: _text_columns(readings[point]))
+    readings = {point: parse_csv(content, types, delimiter, point) for point in (".," if delimiter == ";" else ".")}
+    point = min(readings, key=lambda point: text_columns(readings[point]))
     table = readings[point]
     zoned = [field.name for field in table.schema if pa.types.is_timestamp(field.type) and field.type.tz is not None]
     if zoned:
-        table = _parse_csv(content, types | dict.fromkeys(zoned, pa.string()), delimiter, point)
+        table = parse_csv(content, types | dict.fromkeys(zoned, pa.string()), delimiter, point)
     for k, field in enumerate(table.schema):
         if pa.types.is_binary(field.type):
             raise pa.ArrowInvalid(f"column {field.name!r} is not UTF8")
         if pa.types.is_string(field.type):
-            table = table.set_column(k, field.name, _read_text(table.column(k), whole=field.name == id))
+            table = table.set_column(k, field.name, read_cells(table.column(k), whole=field.name == id))
     return table
 
 
-def _parse_csv(content: bytes, types: dict[str, Any], delimiter: str, point: str) -> Any:
+def parse_csv(content: bytes, types: dict[str, Any], delimiter: str, point: str) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -188,7 +188,7 @@ def _parse_csv(content: bytes, types: dict[str, Any], delimiter: str, point: str
     )
 
 
-def _delimiter(content: bytes, suffix: str) -> str:
+def delimiter_of(content: bytes, suffix: str) -> str:
     """A tab in a .tsv file; elsewhere a comma, or what the header has instead of one."""
     if suffix.startswith(".tsv"):
         return "\t"
@@ -196,9 +196,12 @@ def _delimiter(content: bytes, suffix: str) -> str:
     return next((sign.decode() for sign in (b",", b";", b"\t") if sign in header), ",")
 
 
-def _not_utf8(place: str, content: bytes) -> InvalidFile:
-    """Where the first byte stands that is no UTF-8, and how the line would read in the usual other encoding."""
-    for number, line in enumerate(content.split(b"\n"), start=1):
+def not_utf8(place: str, content: bytes, first: int = 1) -> InvalidFile:
+    """Where the first byte stands that is no UTF-8, and how the line would read in the usual other encoding.
+
+    `first` is the line of the file with which the content begins.
+    """
+    for number, line in enumerate(content.split(b"\n"), start=first):
         try:
             line.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -210,13 +213,13 @@ def _not_utf8(place: str, content: bytes) -> InvalidFile:
     return InvalidFile(f"{place} is not UTF-8 text; save it as UTF-8.")
 
 
-def _text_columns(table: Any) -> int:
+def text_columns(table: Any) -> int:
     import pyarrow as pa
 
     return sum(pa.types.is_string(field.type) for field in table.schema)
 
 
-def _read_text(cells: Any, *, whole: bool) -> Any:
+def read_cells(cells: Any, *, whole: bool) -> Any:
     """Empty cells become missing; ids that are all plain integers become integers."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -226,7 +229,7 @@ def _read_text(cells: Any, *, whole: bool) -> Any:
     return pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells)
 
 
-def _as_pandas(table: Any) -> "pd.DataFrame":
+def as_pandas(table: Any) -> "pd.DataFrame":
     """Column by column, each of which is freed once it is converted, so that a table is not held twice."""
     table = table.drop_columns([name for name in table.column_names if _ROW_LABELS.fullmatch(name)])
     return table.to_pandas(ignore_metadata=True, date_as_object=False, split_blocks=True, self_destruct=True)
@@ -235,13 +238,13 @@ def _as_pandas(table: Any) -> "pd.DataFrame":
 def _read_parquet(path: FilePath, id: str | None) -> "pd.DataFrame":
     from pyarrow import parquet
 
-    return _as_pandas(parquet.read_table(path))
+    return as_pandas(parquet.read_table(path))
 
 
 def _read_feather(path: FilePath, id: str | None) -> "pd.DataFrame":
     from pyarrow import feather
 
-    return _as_pandas(feather.read_table(path))
+    return as_pandas(feather.read_table(path))
 
 
 def _read_excel(path: FilePath, id: str | None) -> "pd.DataFrame":

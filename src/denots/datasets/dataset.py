@@ -173,20 +173,3 @@ def on_one_grid(
         start=0.0,
         target=target,
     )
-
-
-def joined(parts: Sequence[SeriesSet]) -> SeriesSet:
-    """Sets with the same channels and static features, one after the other."""
-    first = parts[0]
-    return SeriesSet(
-        times=np.concatenate([part.times for part in parts]),
-        values=np.concatenate([part.values for part in parts]),
-        offsets=np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in parts]))]),
-        start=np.concatenate([part.start for part in parts]),
-        ids=np.concatenate([part.ids for part in parts]),
-        channels=first.channels,
-        static=None if first.static is None else np.concatenate([part.static for part in parts]),
-        static_names=first.static_names,
-        target=None if first.target is None else np.concatenate([part.target for part in parts]),
-        time_unit=first.time_unit,
-    )

@@ -12,8 +12,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from denots.data.join import joined
 from denots.data.series import SeriesSet
-from denots.datasets.dataset import Recipe, SplitSizes, joined, series_ids, stream
+from denots.datasets.dataset import Recipe, SplitSizes, series_ids, stream
 from denots.datasets.hawkes import draw_hawkes, offsets_of
 from denots.datasets.pendulum_motion import Pendulums, angles_at
 from denots.datasets.progress import track

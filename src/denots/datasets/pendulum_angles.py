@@ -12,8 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from denots.data.join import joined
 from denots.data.series import SeriesSet
-from denots.datasets.dataset import Recipe, SplitSizes, joined, series_ids, stream
+from denots.datasets.dataset import Recipe, SplitSizes, series_ids, stream
 from denots.datasets.pendulum_motion import Pendulums, angles_at
 
 CHUNK = 256  # series drawn together; each chunk has its own random streams

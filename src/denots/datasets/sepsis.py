@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from denots.data.join import joined
 from denots.data.series import SeriesSet
-from denots.datasets.dataset import DerivedRecipe, Parts, Source, SplitSizes, joined, share_limits, stream
+from denots.datasets.dataset import DerivedRecipe, Parts, Source, SplitSizes, share_limits, stream
 from denots.datasets.packed import read_packed
 from denots.datasets.psv import CHANNELS, STATIC, Stays, read_patients
 from denots.errors import InvalidFile
