@@ -39,6 +39,8 @@ class Ranges:
     spans: FloatArray  # [3] of the series: lowest, median, highest
     gaps: FloatArray  # [3] likewise, of the median time from row to row
     lengths: FloatArray  # [3] likewise, rows
+    counts: FloatArray  # [2]: series and rows; like the next, NaN in models that were saved before it was kept
+    observed: FloatArray  # [C]: the share of the rows in which each channel was observed
 
     @classmethod
     def of(cls, train: SeriesSet) -> "Ranges":
@@ -48,6 +50,8 @@ class Ranges:
             _quantiles(_spans(train), (0, 0.5, 1)),
             _quantiles(_gaps(train), (0, 0.5, 1)),
             _quantiles(train.lengths.astype(np.float64), (0, 0.5, 1)),
+            np.array([len(train), len(train.times)], dtype=np.float64),
+            (~np.isnan(train.values)).mean(axis=0),
         )
 
     def remarks(self, series: SeriesSet) -> list[str]:
@@ -67,19 +71,21 @@ class Ranges:
     @classmethod
     def from_json(cls, content: object, place: str) -> "Ranges":
         """The ranges that `as_json` described; `place` (a file) opens the error for anything else."""
-        if not isinstance(content, Mapping) or set(content) != {field.name for field in fields(cls)}:
+        if not isinstance(content, Mapping) or set(content) | LATER != {field.name for field in fields(cls)}:
             raise InvalidFolder(f"{place} describes no ranges of training data; copy the folder again.")
         channels = content["channels"]
         if not isinstance(channels, list) or not all(isinstance(name, str) for name in channels):
             raise InvalidFolder(
                 f"{place} describes no ranges: channels are {channels!r:.60}, expected a list of names."
             )
+        unknown = {"counts": [None] * 2, "observed": [None] * len(channels)}
+        content = {**unknown, **content}
         try:
             arrays = {name: np.array(content[name], dtype=np.float64) for name in _SHAPES}
         except (TypeError, ValueError) as error:
             raise InvalidFolder(f"{place} describes no ranges: {error}; copy the folder again.") from error
-        for name, (*more, last) in _SHAPES.items():
-            expected = (len(channels), last) if more else (last,)
+        for name, shape in _SHAPES.items():
+            expected = tuple(len(channels) if size == "C" else size for size in shape)
             if arrays[name].shape != expected or np.isinf(arrays[name]).any():
                 raise InvalidFolder(f"{place} describes no ranges: {name} must be {expected} finite numbers or null.")
         return cls(tuple(channels), **arrays)
@@ -116,7 +122,15 @@ class Ranges:
             found[k].append(f"channel {name!r} is {word}{value:.4g}, in training {low:.4g} to {high:.4g}{cause}")
 
 
-_SHAPES: dict[str, tuple[Any, ...]] = {"values": ("C", 4), "spans": (3,), "gaps": (3,), "lengths": (3,)}
+_SHAPES: dict[str, tuple[Any, ...]] = {
+    "values": ("C", 4),
+    "spans": (3,),
+    "gaps": (3,),
+    "lengths": (3,),
+    "counts": (2,),
+    "observed": ("C",),
+}
+LATER = {"counts", "observed"}  # what earlier models lack
 
 
 def _quantiles(seen: FloatArray, at: tuple[float, ...]) -> FloatArray:

@@ -12,6 +12,8 @@ from denots.pages.drawing import Axis, dots, polyline
 from denots.shapes import FloatArray
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360.0, 250.0, 52.0, 12.0, 22.0, 38.0  # in units of the drawing
+AIR = 0.04  # above and below what is drawn, as a share of it; nothing below zero
+NARROW = 3  # columns of a grid that stands beside charts; a wider one has a row for itself
 MOST_POINTS = 400  # of one line; more cannot be told apart
 # Told apart by lightness and dashes, too.
 STROKES = ("#0b3c8c", "#c2410c", "#2e7d32", "#8e44ad", "#5d4037", "#00838f", "#b00058", "#6b7280")
@@ -75,7 +77,8 @@ class Grid:
         head = header((self.corner, *self.columns))
         content = f'<table class="grid">{head}<tbody>{body}</tbody></table>'
         caption = f"<figcaption><b>{escape(self.title)}</b> {escape(self.note)}</figcaption>"
-        return f"<figure>{caption}{scrolled(content, self.title)}</figure>"
+        room = ' class="row"' if len(self.columns) > NARROW else ""
+        return f"<figure{room}>{caption}{scrolled(content, self.title)}</figure>"
 
 
 Picture = Chart | Grid
@@ -103,6 +106,8 @@ def _axes(chart: Chart) -> tuple[Axis, Axis]:
     ends = [end for line in chart.lines for end in (line.y, line.low, line.high) if end is not None]
     y = np.concatenate([*ends, *(np.zeros(1) for line in chart.lines if line.kind == "bars")])
     across, up = Axis.of(x, LEFT, WIDTH - RIGHT), Axis.of(y, HEIGHT - BOTTOM, TOP)
+    space = AIR * (up.high - up.low)
+    up = up._replace(low=up.low - space * (up.low != 0), high=up.high + space)
     if chart.across is not None:
         across = across._replace(low=chart.across[0], high=chart.across[1])
     if chart.up is not None:

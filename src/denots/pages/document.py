@@ -19,11 +19,12 @@ th,td{padding:.2rem .8rem .2rem 0;text-align:right;border-bottom:1px solid #d9de
 td{white-space:nowrap}th:first-child,td:first-child{text-align:left;white-space:normal}
 table.grid th,table.grid td{padding:.25rem .6rem;text-align:right}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));gap:1rem 1.6rem;margin:.8rem 0}
-figure{margin:0;min-width:0;break-inside:avoid}figure b{color:#1b1f24}svg{display:block}
+figure{margin:0;min-width:0;break-inside:avoid}figure.row{grid-column:1/-1}figure b{color:#1b1f24}svg{display:block}
 .charts svg{width:100%;height:auto;max-width:30rem}text{font-size:11px;fill:#4b5663}
 .legend{list-style:none;margin:.1rem 0 0;padding:0;font-size:.85rem;display:flex;flex-wrap:wrap;gap:0 .9rem}
 .legend svg{display:inline-block;width:24px;height:10px;margin-right:.3rem}
 pre{background:#f3f6f9;padding:.8rem;white-space:pre-wrap;overflow-wrap:anywhere}
+@media(max-width:30rem){table{font-size:.82rem}th,td{padding-right:.55rem}table.grid th,table.grid td{padding:.25rem .4rem}}
 @media print{body{font-size:10pt;max-width:none;padding:0}nav{display:none}.wide{overflow:visible}h2,h3{break-after:avoid}
 tr{break-inside:avoid}.charts{grid-template-columns:repeat(2,minmax(0,1fr))}}
 """

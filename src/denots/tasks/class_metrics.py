@@ -49,15 +49,18 @@ def _confidence(shares: FloatArray, truth: IntArray) -> tuple[FloatArray, BoolAr
 
 
 def _ranking(predicted: FloatArray, positive: BoolArray) -> dict[str, float]:
-    from sklearn.metrics import auc, average_precision_score, roc_curve
-
+    """From one sort, because resampling asks hundreds of times and a library checks its input every time."""
     names = ("AUROC", "average precision", f"sensitivity at specificity {FIXED}", f"specificity at sensitivity {FIXED}")
     if positive.all() or not positive.any():
         return dict.fromkeys(names, NAN)
-    false, true, _ = roc_curve(positive, predicted, drop_intermediate=False)
+    order = np.argsort(-predicted)
+    last = np.append(np.flatnonzero(np.diff(predicted[order])), len(order) - 1)  # of equal probabilities
+    hits, called = np.cumsum(positive[order])[last], last + 1
+    true = np.append(0.0, hits / hits[-1])
+    false = np.append(0.0, (called - hits) / (called[-1] - hits[-1]))
     values = (
-        auc(false, true),
-        average_precision_score(positive, predicted),
+        np.trapezoid(true, false),
+        (np.diff(true) * hits / called).sum(),
         true[false <= 1 - FIXED + 1e-12].max(),
         1 - false[true >= FIXED - 1e-12].min(),
     )

@@ -14,8 +14,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget
 from denots.metrics import auroc
+from denots.pages.chart import Picture
+from denots.registry import listed
 from denots.shapes import FloatArray
 from denots.tasks.class_metrics import judge_classes, reliability
+from denots.tasks.class_pictures import class_pictures
 from denots.tasks.scores import Bin, Comparison, Held, Judge
 from denots.tasks.task import Part, Task, known_target
 
@@ -156,6 +159,13 @@ class Classification(Task):
 
     def reliability(self, told: Comparison) -> tuple[Bin, ...]:
         return reliability(told.answers, told.truth)
+
+    def facts(self) -> dict[str, str]:
+        pairs = zip(self.labels, self.shares, strict=True)
+        return {"classes": listed([f"{label} {share:.1%}" for label, share in pairs])}
+
+    def pictures(self, told: Comparison, part: Part) -> tuple[Picture, ...]:
+        return class_pictures([str(label) for label in self.labels], told.answers, told.truth)
 
     def rows(self, told: Comparison) -> dict[str, npt.NDArray[Any]]:
         """The error is the probability that was not given to the truth."""

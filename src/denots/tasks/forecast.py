@@ -14,7 +14,9 @@ from denots.data.history import History
 from denots.data.series import SeriesSet
 from denots.errors import InvalidSeries
 from denots.metrics import r2
+from denots.pages.chart import Picture
 from denots.shapes import BoolArray, FloatArray, IntArray
+from denots.tasks.forecast_pictures import channel_pictures, horizon_chart
 from denots.tasks.intervals import around, bounds, held_between
 from denots.tasks.scale import Scale, check_magnitude
 from denots.tasks.scores import NAN, Comparison, Held, Judge
@@ -140,6 +142,19 @@ class Forecast(Task):
             return found
 
         return judge
+
+    def pictures(self, told: Comparison, part: Part) -> tuple[Picture, ...]:
+        """How errors grow with the time ahead, beside the trivial answer and the best other one; then channels."""
+        if part.at is None:
+            raise InvalidSeries("a forecast is judged at query times; this part has none.")
+        truth = told.truth[..., :-1]
+        forecasts = {"model": told.answers, self.baseline: told.trivial, **told.others}
+        errors = {name: self._scaled(answers) - self._scaled(truth) for name, answers in forecasts.items()}
+        best = sorted(told.others, key=lambda name: float(np.nanmean(np.square(errors[name]))))[:1]
+        shown = {name: errors[name] for name in ("model", self.baseline, *best)}
+        ahead = part.at.double().numpy() - part.series.ends[:, None]
+        charts = horizon_chart(ahead, shown, ~np.isnan(truth), part.series.time_unit)
+        return (*charts, *channel_pictures(self.channels, told.answers, truth))
 
     def rows(self, told: Comparison) -> dict[str, npt.NDArray[Any]]:
         """How much was asked, and the root mean squared error in units of the training spread."""

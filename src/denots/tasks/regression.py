@@ -12,12 +12,16 @@ from torch.nn.functional import mse_loss
 from denots.data.series import SeriesSet
 from denots.errors import InvalidTarget
 from denots.metrics import r2
+from denots.pages.chart import Picture
 from denots.registry import listed
 from denots.shapes import FloatArray, IntArray
 from denots.tasks.intervals import around, bounds, held_between
+from denots.tasks.number_pictures import number_pictures
 from denots.tasks.scale import Scale, check_magnitude
 from denots.tasks.scores import NAN, Comparison, Held, Judge
 from denots.tasks.task import Part, Task, known_target
+
+MOST_PICTURED = 6  # of several targets
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,15 @@ class Regression(Task):
             return told
 
         return judge
+
+    def facts(self) -> dict[str, str]:
+        each = zip(self.parts or ("target",), self.mean, self.scale.spread, strict=True)
+        return {name: f"mean {mean:.4g}, standard deviation {spread:.4g}" for name, mean, spread in each}
+
+    def pictures(self, told: Comparison, part: Part) -> tuple[Picture, ...]:
+        names = (self.parts or ("",))[:MOST_PICTURED]
+        each = (number_pictures(name, told.answers[:, k], told.truth[:, k]) for k, name in enumerate(names))
+        return tuple(picture for found in each for picture in found)
 
     def rows(self, told: Comparison) -> dict[str, npt.NDArray[Any]]:
         """The error is the answer less the truth."""

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget
+from denots.pages.chart import Picture
 from denots.rowwise import linear_rows
 from denots.shapes import FloatArray, IntArray
 from denots.tasks.scores import Bin, Comparison, Held, Judge, Scores, judge_both, judge_held, score
@@ -159,6 +160,14 @@ class Task(abc.ABC):
     def held(self, region: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Held:
         """Which truths lie in their set or interval."""
         raise InvalidOption(f"{self.name} has no sets or intervals; leave the coverage out.")
+
+    def facts(self) -> dict[str, str]:
+        """What is known of the target in training, in words."""
+        return {}
+
+    def pictures(self, told: Comparison, part: Part) -> tuple[Picture, ...]:
+        """What there is to see of answers beside the truth."""
+        return ()
 
     def reliability(self, told: Comparison) -> tuple[Bin, ...]:
         """Predicted beside observed shares, where answers are probabilities."""
