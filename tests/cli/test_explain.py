@@ -80,3 +80,18 @@ def test_a_single_series_needs_no_name(run: Run, clinic: Path, tmp_path: Path) -
     text = run("explain", clinic / "classifier", tmp_path / "one.csv", "--html", file).stdout
     assert "series x: prediction" in text
     assert "nan" not in file.read_text().lower()
+
+
+def test_single_observations_of_a_trained_model_are_told(run: Run, clinic: Path, new: Path) -> None:
+    text = run("explain", clinic / "classifier", new, "--id", "ida", "--of", "ill", "--each", "--rows", "99").stdout
+    found = re.search(r"log-odds of ill (\S+); (\S+) if all values were means", text)
+    assert found is not None
+    answer, baseline = map(float, found.groups())
+    effects = [float(row.split()[-1]) for row in text.splitlines() if row.strip().startswith(("pulse", "temp", "age"))]
+    assert len(effects) == 6  # three of pulse, two of temperature, age
+    assert sum(effects) == pytest.approx(answer - baseline, rel=0.02, abs=1e-3)
+    missing = re.search(r"(\S+)% of the difference is missing", text)
+    assert missing is not None
+    assert float(missing[1]) < 1
+    refused = run("explain", clinic / "classifier", new, "--id", "ida", "--each", "--importance", code=2).stderr
+    assert "--each tells of single observations" in refused

@@ -40,6 +40,31 @@ def test_effects_sum_to_the_answer_less_that_of_the_means(series: SeriesSet, kin
     assert table["effect"].sum() == pytest.approx(why.answer - why.baseline, rel=0.01)
 
 
+def test_effects_sum_to_what_the_model_predicts_for_every_series(series: SeriesSet) -> None:
+    model = fitted(series, readout="pooled")  # the largest of states makes kinks, for which few nodes are not enough
+    centre = model.fitted_.model.backbone.intake.centre[:2].numpy()  # type: ignore[attr-defined]
+    level = np.where(np.isnan(series.values), np.nan, centre).astype(series.values.dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # unusual: age unknown
+        means = replace(series, values=level, static=np.full_like(np.asarray(series.static), np.nan))
+        change = model.predict(series) - model.predict(means)
+    found = [integrated_gradients(model, series, f"s{k}") for k in range(0, 60, 5)]
+    told = [np.nansum(why.effects) + sum(why.static.values()) for why in found]
+    np.testing.assert_allclose(told, change[::5], rtol=0.01)
+    assert min(why.nodes for why in found) == 16
+    assert max(why.nodes for why in found) > 16
+
+
+def test_what_is_missing_is_told(series: SeriesSet) -> None:
+    model = fitted(series, readout="pooled")
+    with pytest.warns(UserWarning, match=r"effects for series 's4' sum to .*% more or less than the change"):
+        why = integrated_gradients(model, series, "s4", nodes=1)
+    assert why.nodes == 1
+    assert why.missing > 0.01
+    with pytest.raises(InvalidOption, match="nodes=0"):
+        integrated_gradients(model, series, "s4", nodes=0)
+
+
 def test_classes_are_explained_in_log_odds(series: SeriesSet) -> None:
     target = np.where(np.asarray(series.target) > 0, "high", "low")
     with warnings.catch_warnings():

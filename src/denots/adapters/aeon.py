@@ -5,12 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from aeon.classification import BaseClassifier
-from aeon.regression import BaseRegressor
 
 from denots import estimators
 from denots.data.series import SeriesSet
+from denots.errors import MissingExtra
 from denots.systems import System
+
+try:
+    from aeon.classification import BaseClassifier
+    from aeon.regression import BaseRegressor
+except ImportError as error:
+    raise MissingExtra("this adapter needs aeon, which is not installed; run `pip install 'denots[aeon]'`.") from error
 
 TAGS = {
     "X_inner_type": "np-list",

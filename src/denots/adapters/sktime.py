@@ -6,12 +6,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sktime.classification.base import BaseClassifier
-from sktime.regression.base import BaseRegressor
 
 from denots import estimators
 from denots.data.series import SeriesSet
+from denots.errors import MissingExtra
 from denots.systems import System
+
+try:
+    from sktime.classification.base import BaseClassifier
+    from sktime.regression.base import BaseRegressor
+except ImportError as error:
+    raise MissingExtra(
+        "this adapter needs sktime, which is not installed; run `pip install 'denots[sktime]'`."
+    ) from error
 
 TAGS = {
     "X_inner_mtype": "pd-multiindex",

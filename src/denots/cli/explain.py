@@ -9,7 +9,7 @@ from denots.cli.messages import out, say
 from denots.errors import InvalidOption, InvalidTarget
 
 if TYPE_CHECKING:
-    from denots.explain import Explanation, Importance
+    from denots.explain import Explanation, Gradients, Importance
 
 
 def explain(
@@ -23,6 +23,9 @@ def explain(
     pairs: Annotated[int, typer.Option(min=1, help="Of orders that are drawn; more are more accurate.")] = 5,
     rows: Annotated[int, typer.Option(min=1, help="Effects to show.")] = 12,
     html: Annotated[Path | None, typer.Option(help="Write a page with pictures of the series.")] = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="Share the answer among single observations; system denots only.")
+    ] = False,
     importance: Annotated[
         bool, typer.Option("--importance", help="Instead, what the model needs over the whole table, with targets.")
     ] = False,
@@ -32,6 +35,9 @@ def explain(
     Observations are hidden in turns, by channel and part of time. What each
     adds, up or down, sums to the difference between the answer and the
     trivial one: in log-odds of a class, or in the unit of the target.
+    With --each, values go from the means of their channels to what was seen,
+    and gradients tell what each observation did; its difference is that
+    to the answer for the means.
     With --importance, each channel is exchanged among all series of a table
     that has the target, and the loss of the metric is told.
 
@@ -43,8 +49,11 @@ def explain(
     from denots.estimators import load_estimator
     from denots.explain import explain as share
     from denots.explain import importance as measure
+    from denots.explain import integrated_gradients
     from denots.explain.subject import check_model, one_series
 
+    if each and (importance or html is not None):
+        raise InvalidOption("--each tells of single observations in the terminal; leave --importance and --html out.")
     if importance and (id is not None or html is not None):
         raise InvalidOption("--importance is about all series of the table; leave --id and --html out.")
     if html is not None and html.resolve() == table.resolve():
@@ -60,6 +69,9 @@ def explain(
         _show_importance(measure(estimator, schema.scan(frame, target=schema.target)))
         return
     series = one_series(estimator, frame, id)
+    if each:
+        _show_each(integrated_gradients(estimator, series, of=of), rows, series.time_unit)
+        return
     found = share(estimator, series, of=of, parts=parts, pairs=pairs)
     _show(found, rows, series.time_unit)
     if html is not None:
@@ -92,6 +104,23 @@ def _show(found: "Explanation", rows: int, unit: str) -> None:
     rest = sum(cell.effect for cell in found.cells) - sum(cell.effect for cell in shown)
     if len(found.cells) > len(shown):
         say(f"and {len(found.cells) - len(shown)} smaller effects, {rest:+.3g} together")
+
+
+def _show_each(found: "Gradients", rows: int, unit: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    say(f"series {found.id}: {found.quantity} {found.answer:.4g}; {found.baseline:.4g} if all values were means")
+    table = Table("what", box=SIMPLE_HEAD)
+    for heading in (f"time{f' ({unit})' if unit else ''}", "effect"):
+        table.add_column(heading, justify="right")
+    effects = found.to_frame().sort_values("effect", key=abs, ascending=False)
+    for name, when, effect in effects[:rows].itertuples(index=False):
+        table.add_row(name, "" if when != when else f"{when:.4g}", f"{effect:+.3g}")
+    out.print(table)
+    if len(effects) > rows:
+        say(f"and {len(effects) - rows} smaller effects, {effects['effect'][rows:].sum():+.3g} together")
+    say(f"{found.missing:.2%} of the difference is missing ({found.nodes} nodes)")
 
 
 def _show_importance(found: "Importance") -> None:

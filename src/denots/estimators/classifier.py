@@ -11,6 +11,7 @@ from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import row_length
 from denots.systems import System
 from denots.tasks import Classification
+from denots.tasks.task import known_target
 
 
 class SeriesClassifier(ClassifierMixin, SeriesEstimator):
@@ -104,14 +105,15 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
             groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many
                 values). Or the name of the target ("target" if it has none); it then holds in each class.
         """
-        reading = self._read(X)
+        reading = self.read(X)
         return self._region(reading, self._answers(reading, strict=strict), coverage, groups)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Share of right answers; a series without one is given the most common class."""
         from sklearn.metrics import accuracy_score
 
-        series, target = self._to_judge(X, y)
+        series = self.read_known(X, y)
+        target = known_target(series)
         shares = self._answers(series).values
         told = np.where(np.isnan(shares), self.task_.shares, shares)
         return float(accuracy_score(target, self.task_.best(told), sample_weight=sample_weight))

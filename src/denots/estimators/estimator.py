@@ -27,7 +27,6 @@ from denots.estimators.validation import check_serves, validation_split, weigh_c
 from denots.shapes import BoolArray, FloatArray
 from denots.systems import SYSTEMS, Problem, System
 from denots.tasks import Scores, Task
-from denots.tasks.task import known_target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,7 +182,7 @@ class SeriesEstimator(BaseEstimator):
         """
         import pandas as pd
 
-        reading = self._read(X)
+        reading = self.read(X)
         answers = self._answers(reading, strict=strict)
         columns = self.task_.columns(answers.values)
         if coverage is not None:
@@ -211,6 +210,27 @@ class SeriesEstimator(BaseEstimator):
         from denots.estimators.evaluation import evaluate
 
         return evaluate(self, X, y, by, confidence, coverage)
+
+    def read(self, X: Any) -> Reading:
+        """What can be read of X, in any form that `predict` takes, with channels and static features as fitted."""
+        check_is_fitted(self)
+        found, expected = row_length(X), self.n_features_in_
+        if found is not None and expected not in (found, len(self.channels_)):
+            raise InvalidSeries(
+                f"X has {found} features, but {type(self).__name__} is expecting {expected} features as input: rows of one "
+                "array have one length. Series of any length are an array (n, channels, time), or a list."
+            )
+        reading = X if isinstance(X, Reading) else scan_series(X, self.table_schema(), len(self.channels_))
+        return replace(reading, series=match_columns(reading.series, self.channels_, self.static_names_))
+
+    def read_known(self, X: Any, y: Any = None) -> SeriesSet:
+        """The series of X that can be read, with their known answers as target; y may be left out as in `fit`."""
+        reading = self.read(X)
+        if y is not None and reading.rejected:
+            lost = {bad.id for bad in reading.rejected}
+            kept = np.array([name not in lost for name in reading.ids.tolist()])
+            y = _rows(y, kept) if len(y) == len(kept) else y
+        return self._to_learn(reading.series, y)
 
     def _identity(self) -> dict[str, Any]:
         """The options that make a run another run."""
@@ -246,28 +266,6 @@ class SeriesEstimator(BaseEstimator):
         X, y = validation if isinstance(validation, tuple) else (validation, None)
         return match_columns(self._to_learn(X, y), train.channels, train.static_names)
 
-    def _to_judge(self, X: Any, y: Any) -> tuple[SeriesSet, np.ndarray]:
-        """Series that can be read and their known answers."""
-        reading = self._read(X)
-        if y is not None and reading.rejected:
-            lost = {bad.id for bad in reading.rejected}
-            kept = np.array([name not in lost for name in reading.ids.tolist()])
-            y = _rows(y, kept) if len(y) == len(kept) else y
-        series = self._to_learn(reading.series, y)
-        return series, known_target(series)
-
-    def _read(self, X: Any) -> Reading:
-        """What can be read of X, with channels and static features in the order of the fitted ones."""
-        check_is_fitted(self)
-        found, expected = row_length(X), self.n_features_in_
-        if found is not None and expected not in (found, len(self.channels_)):
-            raise InvalidSeries(
-                f"X has {found} features, but {type(self).__name__} is expecting {expected} features as input: rows of one "
-                "array have one length. Series of any length are an array (n, channels, time), or a list."
-            )
-        reading = X if isinstance(X, Reading) else scan_series(X, self.table_schema(), len(self.channels_))
-        return replace(reading, series=match_columns(reading.series, self.channels_, self.static_names_))
-
     def _region(
         self, reading: Reading, answers: Answers, coverage: float, groups: str | None, at: FloatArray | None = None
     ) -> np.ndarray:
@@ -276,7 +274,7 @@ class SeriesEstimator(BaseEstimator):
 
     def _answers(self, X: Any, at: FloatArray | None = None, *, strict: bool = False) -> Answers:
         """Outputs and answers for each series of X; series without one are named in a warning."""
-        reading = self._read(X)
+        reading = self.read(X)
         answers = give_answers(self.fitted_, self.ranges_, reading, at)
         tell_of_failures(answers, strict)
         tell_of_unusual(answers)

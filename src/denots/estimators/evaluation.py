@@ -21,8 +21,8 @@ def evaluate(
     estimator: "SeriesEstimator", X: Any, y: Any, by: Any, confidence: float | None, coverage: float | None
 ) -> Scores:
     """All metrics of the task; `rows` of the result has every series that was given, those without an answer, too."""
-    task, reading = estimator.task_, estimator._read(X)
-    series = estimator._to_judge(reading, y)[0] if task.needs_target else reading.series
+    task, reading = estimator.task_, estimator.read(X)
+    series = estimator.read_known(reading, y) if task.needs_target else reading.series
     part = task.pose(series)
     at = None if part.at is None else part.at.double().numpy()
     answers = estimator._answers(part.series, at)

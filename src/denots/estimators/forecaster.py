@@ -61,7 +61,7 @@ class SeriesForecaster(SeriesEstimator):
                 per series, which gives a list of arrays [K_i, C]. Times are on the clock of the
                 series. Before its first observation there is no answer.
         """
-        reading = self._read(X)
+        reading = self.read(X)
         at, lengths = _asked(times, len(reading.ids))
         values = self._answers(reading, at, strict=strict).values
         return values if lengths is None else [values[row, :length] for row, length in enumerate(lengths)]
@@ -78,7 +78,7 @@ class SeriesForecaster(SeriesEstimator):
         Args:
             groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many values).
         """
-        reading = self._read(X)
+        reading = self.read(X)
         at, lengths = _asked(times, len(reading.ids))
         found = self._region(reading, self._answers(reading, at, strict=strict), coverage, groups, at)
         return found if lengths is None else [found[row, :length] for row, length in enumerate(lengths)]
@@ -103,7 +103,7 @@ class SeriesForecaster(SeriesEstimator):
         """
         from denots.data.questions import read_questions, same_questions
 
-        reading, schema = self._read(X), self.table_schema()
+        reading, schema = self.read(X), self.table_schema()
         if (times is None) == (questions is None):
             raise InvalidOption("a forecast needs times: give either times or a table of questions.")
         if questions is None:
@@ -127,7 +127,7 @@ class SeriesForecaster(SeriesEstimator):
 
     def score(self, X: Any, y: Any = None) -> float:
         """R2 over all rows hidden as in training."""
-        part = self.task_.pose(self._read(X).series)
+        part = self.task_.pose(self.read(X).series)
         outputs = self._answers(part.series, None if part.at is None else part.at.numpy()).outputs
         return float(self.task_.metric(outputs, part.target))
 

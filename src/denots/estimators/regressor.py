@@ -52,7 +52,7 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
         Args:
             groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many values).
         """
-        reading = self._read(X)
+        reading = self.read(X)
         found = self._region(reading, self._answers(reading, strict=strict), coverage, groups)
         return found[:, 0] if self.task_.flat else found
 
@@ -60,7 +60,7 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
         """R2 of the predictions; a series without one is given the mean of the training data."""
         from sklearn.metrics import r2_score
 
-        series = self._to_judge(X, y)[0]
+        series = self.read_known(X, y)
         answers = self._answers(series).values
         told = np.where(np.isnan(answers), self.task_.mean, answers)
         return float(r2_score(self.task_.pose(series).target.numpy(), told, sample_weight=sample_weight))

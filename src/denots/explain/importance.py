@@ -50,7 +50,7 @@ def importance(model: SeriesEstimator, X: Any, y: Any = None, *, repeats: int = 
         repeats: draws of who is given whose observations.
     """
     check_model(model)
-    series = model._to_judge(X, y)[0]
+    series = model.read_known(X, y)
     if len(series) < 2 or repeats < 1:
         raise InvalidOption(
             f"channels are exchanged among series, at least once; got {len(series)} series and repeats={repeats}."

@@ -24,7 +24,7 @@ def check_model(model: SeriesEstimator) -> None:
 def one_series(model: SeriesEstimator, X: Any, id: Any = None) -> SeriesSet:
     """The series of this id as the model reads it; where X holds a single one, it needs no id."""
     check_model(model)
-    reading = model._read(X)
+    reading = model.read(X)
     names = {str(name): name for name in reading.ids.tolist()}
     if id is None and len(names) > 1:
         raise InvalidOption(f"there are {len(names)} series; name one by its id: {listed(names)}.")
