@@ -1,4 +1,4 @@
-// A lane is an oscillator; all lanes of a vector follow the same series.
+// A lane is a series; all lanes of a vector follow the same oscillator.
 #pragma once
 
 #include <algorithm>
@@ -46,6 +46,7 @@ struct Phi {
     two = three * w + 0.5f;
     one = two * w + 1.0f;
     e = one * w + 1.0f;
+    if (all(near)) return;
 
     const Complex far = exponential(z);
     const FloatV scale = 1.0f / (near ? splat(1.0f) : square);
@@ -83,266 +84,317 @@ struct Phi {
   }
 };
 
-// The signal of one series as polynomials of r in [0, 1] on pieces of time, in the order in which they are
-// met.
+// The signals of as many series as there are lanes, as polynomials of r in [0, 1] on pieces of time, in the
+// order in which they are met. A series with fewer pieces than another stands still, for no time, after its
+// last one.
 class Pieces {
  public:
-  static constexpr int powers = 4;
+  static constexpr int lanes = Simd<float>::lanes;
 
-  void cut(const Signals& s, std::int64_t series, std::int64_t pieces, bool forward, const Bank& bank) {
-    const std::int64_t begin = s.begins[series], end = s.ends[series];
-    widths_.clear(), coefficients_.clear();
-    channels_ = s.channels;
-    curved_ = false;
-    span_ = s.spans[series];
-    for (std::int64_t step = 0; step + 1 < end - begin; ++step) {
-      const std::int64_t knot = forward ? begin + step : end - 2 - step;
-      const double width = s.times[knot + 1] - s.times[knot];
-      if (!(width > 0)) continue;
-      const double cuts = std::ceil(width / span_ * static_cast<double>(pieces) - 1e-9);
-      const auto count =
-          static_cast<std::int64_t>(std::max(1.0, std::min(cuts, static_cast<double>(pieces))));
-      for (std::int64_t k = 0; k < count; ++k)
-        add(s, knot, width, static_cast<double>(forward ? k : count - 1 - k) / static_cast<double>(count),
-            1.0 / static_cast<double>(count), forward);
+  Pieces(const Signals& signals, std::int64_t pieces, const Bank& bank, bool forward)
+      : signals_(signals), most_(static_cast<double>(pieces)), bank_(bank), forward_(forward) {}
+
+  // Lanes beyond the last series follow none.
+  void cut(const std::int64_t* series, int used) {
+    std::size_t count = 1;
+    for (int lane = 0; lane < lanes; ++lane) {
+      parts_[lane].clear();
+      if (lane < used) lay_out(series[lane], parts_[lane]);
+      count = std::max(count, parts_[lane].size());
     }
-    if (!widths_.empty()) return overlap(bank, forward);
-    // One moment: its values, held for no time.
-    const std::int64_t knot = forward ? begin : end - 1;
-    widths_.push_back(0.0f);
-    for (std::int64_t c = 0; c < channels_; ++c)
-      for (int power = 0; power < powers; ++power)
-        coefficients_.push_back(power == 0 ? s.values[knot * channels_ + c] : 0.0f);
-    overlap(bank, forward);
+    const auto channels = static_cast<std::size_t>(signals_.channels * powers()), L = std::size_t{lanes};
+    widths_.assign(count * L, 0.0f);
+    coefficients_.assign(count * channels * L, 0.0f);
+    overlaps_.assign((count + 1) * static_cast<std::size_t>(bank_.thresholds) * L, 0.0f);
+    for (int lane = 0; lane < used; ++lane) {
+      for (std::size_t piece = 0; piece < parts_[lane].size(); ++piece) {
+        const Part& part = parts_[lane][piece];
+        widths_[piece * L + static_cast<std::size_t>(lane)] = static_cast<float>(part.width * part.share);
+        float* const to = coefficients_.data() + piece * channels * L + lane;
+        curved() ? fill_curved(part, to) : fill_straight(part, to);
+      }
+      if (parts_[lane].empty()) hold(series[lane], coefficients_.data() + lane);
+      overlap(static_cast<std::int64_t>(parts_[lane].size()), lane);
+    }
   }
 
-  std::int64_t count() const { return static_cast<std::int64_t>(widths_.size()); }
-  double span() const { return span_; }
-  bool curved() const { return curved_; }
-  float width(std::int64_t piece) const { return widths_[static_cast<std::size_t>(piece)]; }
+  std::int64_t count() const { return static_cast<std::int64_t>(widths_.size()) / lanes; }
+  bool curved() const { return signals_.slopes != nullptr; }
+  const float* width(std::int64_t piece) const { return widths_.data() + piece * lanes; }
+  // The coefficient of r^power in a channel is at (channel * powers() + power) * lanes.
   const float* coefficients(std::int64_t piece) const {
-    return coefficients_.data() + piece * channels_ * powers;
+    return coefficients_.data() + piece * signals_.channels * powers() * lanes;
   }
+  std::int64_t powers() const { return curved() ? 4 : 2; }
   // How much of a piece lies in the window of each threshold, and how wide those windows are.
-  const float* overlaps(std::int64_t piece) const { return overlaps_.data() + piece * windows_; }
-  const float* window_widths() const { return overlaps_.data() + count() * windows_; }
+  const float* overlaps(std::int64_t piece) const {
+    return overlaps_.data() + piece * bank_.thresholds * lanes;
+  }
+  const float* window_widths() const { return overlaps(count()); }
 
  private:
-  void overlap(const Bank& bank, bool forward) {
-    windows_ = bank.thresholds;
-    overlaps_.assign(static_cast<std::size_t>((count() + 1) * windows_), 0.0f);
+  struct Part {
+    std::int64_t knot;
+    double width;        // of the interval between two knots
+    double from, share;  // what this part is of it
+  };
+
+  void lay_out(std::int64_t series, std::vector<Part>& parts) const {
+    const std::int64_t begin = signals_.begins[series], end = signals_.ends[series];
+    for (std::int64_t step = 0; step + 1 < end - begin; ++step) {
+      const std::int64_t knot = forward_ ? begin + step : end - 2 - step;
+      const double width = signals_.times[knot + 1] - signals_.times[knot];
+      if (!(width > 0)) continue;
+      const double cuts = std::ceil(width / signals_.spans[series] * most_ - 1e-9);
+      const auto count = static_cast<std::int64_t>(std::max(1.0, std::min(cuts, most_)));
+      for (std::int64_t k = 0; k < count; ++k)
+        parts.push_back({knot, width,
+                         static_cast<double>(forward_ ? k : count - 1 - k) / static_cast<double>(count),
+                         1.0 / static_cast<double>(count)});
+    }
+  }
+
+  // One moment: its values, held for no time.
+  void hold(std::int64_t series, float* to) const {
+    const std::int64_t knot = forward_ ? signals_.begins[series] : signals_.ends[series] - 1;
+    for (std::int64_t c = 0; c < signals_.channels; ++c)
+      to[c * powers() * lanes] = signals_.values[knot * signals_.channels + c];
+  }
+
+  void fill_straight(const Part& part, float* to) const {
+    const float *const here = signals_.values + part.knot * signals_.channels, *const there =
+                                                                                   here + signals_.channels;
+    const double from = part.from + (forward_ ? 0 : part.share), share = forward_ ? part.share : -part.share;
+    for (std::int64_t c = 0; c < signals_.channels; ++c) {
+      const double a = here[c], rise = there[c] - a;
+      to[2 * c * lanes] = static_cast<float>(a + from * rise);
+      to[(2 * c + 1) * lanes] = static_cast<float>(rise * share);
+    }
+  }
+
+  void fill_curved(const Part& part, float* to) const {
+    const double width = part.width, from = part.from, share = part.share;
+    for (std::int64_t c = 0; c < signals_.channels; ++c) {
+      const std::int64_t here = part.knot * signals_.channels + c, there = here + signals_.channels;
+      const double a = signals_.values[here], rise = signals_.values[there] - a;
+      const double left = signals_.slopes[here] * width, right = signals_.slopes[there] * width;
+      const double p1 = left, p2 = 3 * rise - 2 * left - right, p3 = left + right - 2 * rise;
+      double q[] = {a + from * (p1 + from * (p2 + from * p3)), (p1 + from * (2 * p2 + from * 3 * p3)) * share,
+                    (p2 + 3 * from * p3) * share * share, p3 * share * share * share};
+      if (!forward_) {  // r -> 1 - r
+        q[0] += q[1] + q[2] + q[3], q[1] = -(q[1] + 2 * q[2] + 3 * q[3]), q[2] += 3 * q[3], q[3] = -q[3];
+      }
+      for (int power = 0; power < 4; ++power) to[(4 * c + power) * lanes] = static_cast<float>(q[power]);
+    }
+  }
+
+  void overlap(std::int64_t parts, int lane) {
+    const auto slot = [&](std::int64_t piece, std::int64_t t) -> float& {
+      return overlaps_[static_cast<std::size_t>((piece * bank_.thresholds + t) * lanes + lane)];
+    };
     double whole = 0;
-    for (const float width : widths_) whole += width;
-    for (std::int64_t t = 0; t < windows_; ++t) {
-      const double from = bank.window[t], to = bank.window[windows_ + t];
-      const double first = (forward ? from : 1 - to) * whole, last = (forward ? to : 1 - from) * whole;
+    for (std::int64_t piece = 0; piece < parts; ++piece) whole += width(piece)[lane];
+    for (std::int64_t t = 0; t < bank_.thresholds; ++t) {
+      const double from = bank_.window[t], to = bank_.window[bank_.thresholds + t];
+      const double first = (forward_ ? from : 1 - to) * whole, last = (forward_ ? to : 1 - from) * whole;
       double begin = 0, sum = 0;
-      for (std::int64_t piece = 0; piece < count(); ++piece) {
-        const double end = begin + width(piece);
+      for (std::int64_t piece = 0; piece < parts; ++piece) {
+        const double end = begin + width(piece)[lane];
         const double shared = std::max(0.0, std::min(end, last) - std::max(begin, first));
-        overlaps_[static_cast<std::size_t>(piece * windows_ + t)] = static_cast<float>(shared);
+        slot(piece, t) = static_cast<float>(shared);
         sum += shared, begin = end;
       }
-      overlaps_[static_cast<std::size_t>(count() * windows_ + t)] = static_cast<float>(sum);
+      slot(count(), t) = static_cast<float>(sum);
     }
   }
 
-  // The part of a cubic that begins at `from` and is `share` long, both in units of its interval.
-  void add(const Signals& s, std::int64_t knot, double width, double from, double share, bool forward) {
-    widths_.push_back(static_cast<float>(width * share));
-    for (std::int64_t c = 0; c < channels_; ++c) {
-      const std::int64_t here = knot * channels_ + c, there = here + channels_;
-      const double a = s.values[here], rise = s.values[there] - a;
-      const double left = s.slopes[here] * width, right = s.slopes[there] * width;
-      const double b = left, d = left + right - 2 * rise, q = 3 * rise - 2 * left - right;
-      // Straight lines are to stay straight, though their slope was rounded.
-      const double dust = 1e-6 * (std::fabs(left) + std::fabs(right) + std::fabs(rise));
-      const bool straight = std::fabs(d) <= dust && std::fabs(q) <= 2 * dust;
-      const double p1 = straight ? rise : b, p2 = straight ? 0 : q, p3 = straight ? 0 : d;
-      curved_ = curved_ || !straight;
-      double q0 = a + from * (p1 + from * (p2 + from * p3)),
-             q1 = (p1 + from * (2 * p2 + from * 3 * p3)) * share, q2 = (p2 + 3 * from * p3) * share * share,
-             q3 = p3 * share * share * share;
-      if (!forward) {  // r -> 1 - r
-        const double r0 = q0 + q1 + q2 + q3, r1 = -(q1 + 2 * q2 + 3 * q3), r2 = q2 + 3 * q3;
-        q0 = r0, q1 = r1, q2 = r2, q3 = -q3;
-      }
-      for (const double coefficient : {q0, q1, q2, q3})
-        coefficients_.push_back(static_cast<float>(coefficient));
-    }
-  }
-
-  std::int64_t channels_ = 0, windows_ = 0;
-  double span_ = 0;
-  bool curved_ = false;
+  const Signals& signals_;
+  double most_;
+  const Bank& bank_;
+  bool forward_;
+  std::vector<Part> parts_[lanes];
   std::vector<float> widths_, coefficients_, overlaps_;
 };
 
-// One vector of oscillators along one series.
+DENOTS_INLINE FloatV load_any(const float* from) {
+  FloatV some;
+  std::memcpy(&some, from, sizeof(some));
+  return some;
+}
+
+// One oscillator after the other along the series of all lanes: first its outputs at the ends of all pieces,
+// then what is told of them. Variables of loops are local, because a vector may alias anything that is not.
 class Oscillation {
  public:
   static constexpr int lanes = Simd<float>::lanes;
-  static_assert(lanes <= most_lanes);
 
-  // Lanes beyond the last oscillator repeat it and are not stored.
-  Oscillation(const Bank& bank, std::int64_t first) : bank_(bank) {
-    for (int lane = 0; lane < lanes; ++lane) column_[lane] = std::min(first + lane, bank.oscillators - 1);
-    stored_ = static_cast<int>(std::min<std::int64_t>(lanes, bank.oscillators - first));
-    rate_ = gather(bank.rate), frequency_ = gather(bank.frequency);
-    cosine_ = gather(bank.cosine), sine_ = gather(bank.sine), relative_ = gather(bank.relative);
-    for (int lane = 0; lane < lanes; ++lane)
-      terms_ = std::max<std::int64_t>(terms_, bank.used[column_[lane]]);
-    channel_.resize(static_cast<std::size_t>(terms_ * lanes));
-    value_weight_.resize(channel_.size()), slope_weight_.resize(channel_.size());
-    for (std::int64_t term = 0; term < terms_; ++term)
-      for (int lane = 0; lane < lanes; ++lane) {
-        const std::int64_t from = term * bank.oscillators + column_[lane];
-        const auto to = static_cast<std::size_t>(term * lanes + lane);
-        channel_[to] = bank.channel[from] * Pieces::powers;
-        value_weight_[to] = bank.value_weight[from], slope_weight_[to] = bank.slope_weight[from];
-      }
-    for (std::int64_t t = 0; t < bank.thresholds; ++t)
-      threshold_[t] = gather(bank.threshold + t * bank.oscillators);
+  explicit Oscillation(const Bank& bank) : bank_(bank), terms_(static_cast<std::size_t>(bank.terms)) {}
+
+  void run(std::int64_t o, const Pieces& pieces, FloatV span) {
+    terms_.resize(static_cast<std::size_t>(bank_.used[o]));
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      const std::int64_t k = static_cast<std::int64_t>(i) * bank_.oscillators + o;
+      terms_[i] = {bank_.channel[k] * pieces.powers() * lanes, bank_.value_weight[k], bank_.slope_weight[k]};
+    }
+    outputs_.resize(static_cast<std::size_t>((pieces.count() + 1) * lanes));
+    const FloatV pace = bank_.relative[o] != 0.0f ? (span > 0.0f ? 1.0f / span : splat(1.0f)) : splat(1.0f);
+    pieces.curved() ? solve<true>(o, pieces, pace) : solve<false>(o, pieces, pace);
+    segments_.resize(static_cast<std::size_t>(pieces.count()));
+    for (std::int64_t piece = 0; piece < pieces.count(); ++piece) {
+      const FloatV top = max(output(piece), output(piece + 1)),
+                   bottom = min(output(piece), output(piece + 1));
+      segments_[static_cast<std::size_t>(piece)] = {top, bottom, 1.0f / max(top - bottom, splat(1e-30f))};
+    }
   }
 
-  void run(const Pieces& pieces, float* pooled) {
-    const auto span = static_cast<float>(pieces.span());
-    const FloatV pace = relative_ != 0.0f ? splat(span > 0 ? 1 / span : 1.0f) : splat(1.0f);
-    const Complex lambda{-(rate_ * pace), frequency_ * pace};
-    start(pieces, lambda, pace);
-    float width = -1, elapsed = 0;
-    Phi phi({FloatV{}, FloatV{}});
-    for (std::int64_t piece = 0; piece < pieces.count(); ++piece) {
-      const float next = pieces.width(piece);
-      if (next != width) {
-        width = next;
-        phi = Phi({lambda.re * width, lambda.im * width});
-      }
-      elapsed += width;
-      advance(pieces, piece, phi, pace * width);
-      pool(width, elapsed, pieces.overlaps(piece));
+  // The share of time above each threshold; `put(row, value)` takes a lane a series.
+  template <class Put>
+  void tell_shares(std::int64_t o, const Pieces& pieces, Put put) const {
+    for (std::int64_t t = 0; t < bank_.thresholds; ++t) put(t, above(o, t, pieces).share);
+  }
+
+  // Everything, in the order of Pool and then two rows a threshold.
+  template <class Put>
+  void tell_all(std::int64_t o, const Pieces& pieces, Put put) const {
+    const std::int64_t count = pieces.count();
+    FloatV y = output(0), highest = y, lowest = y, sum{}, when{}, elapsed{};
+    for (std::int64_t piece = 0; piece < count; ++piece) {
+      const FloatV before = y, width = load_any(pieces.width(piece));
+      y = output(piece + 1), elapsed += width;
+      sum = fma(width, 0.5f * (before + y), sum);
+      when = y > highest ? elapsed : when;
+      highest = max(highest, y), lowest = min(lowest, y);
     }
-    write(elapsed > 0 ? 1 / elapsed : 0.0f, pieces.window_widths(), pooled);
+    const auto lasted = elapsed > 0.0f;
+    const FloatV per_time = lasted ? 1.0f / elapsed : FloatV{};
+    std::int64_t row = 0;
+    for (const FloatV value : {highest, lowest, lasted ? sum * per_time : y, y, when * per_time})
+      put(row++, value);
+    for (std::int64_t t = 0; t < bank_.thresholds; ++t) {
+      const Above found = above(o, t, pieces);
+      put(row++, found.share), put(row++, found.excess);
+    }
   }
 
  private:
-  FloatV gather(const float* table) const {
-    alignas(64) float some[lanes];
-    for (int lane = 0; lane < lanes; ++lane) some[lane] = table[column_[lane]];
-    return load(some);
-  }
+  struct Term {
+    std::int64_t offset;  // of the channel in the coefficients of a piece
+    float value, slope;
+  };
+  struct Above {
+    FloatV share, excess;
+  };
+  // An output between the ends of a piece, as a straight line.
+  struct Segment {
+    FloatV top, bottom, rise;  // the last one: inverse of how far it rises or falls
+  };
 
-  FloatV coefficient(const float* piece, std::int64_t term, int power) const {
-    alignas(64) float some[lanes];
-    const std::int32_t* const channel = channel_.data() + term * lanes;
-    for (int lane = 0; lane < lanes; ++lane) some[lane] = piece[channel[lane] + power];
-    return load(some);
-  }
-
-  FloatV weight(const std::vector<float>& table, std::int64_t term) const {
-    FloatV some;
-    std::memcpy(&some, table.data() + term * lanes, sizeof(some));
-    return some;
-  }
-
-  // At rest with the first value held for ever: z = -u / lambda.
-  void start(const Pieces& pieces, Complex lambda, FloatV pace) {
-    FloatV drive{};
-    for (std::int64_t term = 0; term < terms_; ++term)
-      drive = fma(weight(value_weight_, term), coefficient(pieces.coefficients(0), term, 0), drive);
-    const FloatV scale = drive * pace / fma(lambda.re, lambda.re, lambda.im * lambda.im);
-    z_ = {-lambda.re * scale, lambda.im * scale};
-    y_ = output();
-    highest_ = lowest_ = y_;
-    sum_ = when_ = FloatV{};
-    for (std::int64_t t = 0; t < bank_.thresholds; ++t) above_[t] = excess_[t] = FloatV{};
-  }
+  FloatV output(std::int64_t end) const { return load_any(outputs_.data() + end * lanes); }
 
   // With u(r) = q0 + q1 r + q2 r^2 + q3 r^3 the integral of e^(Z (1 - r)) u(r) is the sum of k! q_k
   // phi_(k+1)(Z).
-  void advance(const Pieces& pieces, std::int64_t piece, const Phi& phi, FloatV paced_width) {
-    const float* const polynomial = pieces.coefficients(piece);
-    FloatV zeroth{}, first{}, second{}, third{};  // factors of phi_1 .. phi_4
-    for (std::int64_t term = 0; term < terms_; ++term) {
-      const FloatV value = weight(value_weight_, term) * paced_width, slope = weight(slope_weight_, term);
-      const FloatV q1 = coefficient(polynomial, term, 1);
-      zeroth = fma(value, coefficient(polynomial, term, 0), fma(slope, q1, zeroth));
-      first = fma(value, q1, first);
-      if (!pieces.curved()) continue;
-      const FloatV q2 = 2.0f * coefficient(polynomial, term, 2), q3 = 6.0f * coefficient(polynomial, term, 3);
-      first = fma(slope, q2, first);
-      second = fma(value, q2, fma(slope, q3, second));
-      third = fma(value, q3, third);
-    }
-    const Complex decayed = phi.e * z_;
-    z_ = {fma(phi.one.re, zeroth, fma(phi.two.re, first, decayed.re)),
-          fma(phi.one.im, zeroth, fma(phi.two.im, first, decayed.im))};
-    if (!pieces.curved()) return;
-    z_ = {fma(phi.three.re, second, fma(phi.four.re, third, z_.re)),
-          fma(phi.three.im, second, fma(phi.four.im, third, z_.im))};
-  }
-
-  // Between the ends of a piece the output is taken as a straight line.
-  void pool(float width, float elapsed, const float* overlaps) {
-    const FloatV before = y_, half = splat(0.5f), zero{}, one = splat(1.0f);
-    y_ = output();
-    sum_ = fma(splat(width), half * (before + y_), sum_);
-    when_ = y_ > highest_ ? splat(elapsed) : when_;
-    highest_ = max(highest_, y_), lowest_ = min(lowest_, y_);
-    const FloatV top = max(before, y_), bottom = min(before, y_);
-    const FloatV rise = 1.0f / max(top - bottom, splat(1e-30f));
-    for (std::int64_t t = 0; t < bank_.thresholds; ++t) {
-      const FloatV high = max(top - threshold_[t], zero), low = bottom - threshold_[t];
-      const auto whole = low > 0.0f;
-      const FloatV share = whole ? one : min(high * rise, one);
-      above_[t] = fma(splat(overlaps[t]), share, above_[t]);
-      excess_[t] = fma(splat(overlaps[t]), half * (whole ? high + low : high * share), excess_[t]);
-    }
-  }
-
-  FloatV output() const { return fma(cosine_, z_.re, -(sine_ * z_.im)); }
-
-  void write(float per_time, const float* windows, float* pooled) const {
-    put(pooled, Pool::highest, highest_), put(pooled, Pool::lowest, lowest_);
-    put(pooled, Pool::mean, per_time > 0 ? sum_ * per_time : y_), put(pooled, Pool::last, y_);
-    put(pooled, Pool::when_highest, when_ * per_time);
-    for (std::int64_t t = 0; t < bank_.thresholds; ++t) {
-      const auto row = static_cast<std::int64_t>(Pool::count) + 2 * t;
-      const FloatV over = max(y_ - threshold_[t], FloatV{});
-      const float width = windows[t];
-      put(pooled, row, width > 0 ? above_[t] * (1 / width) : (over > 0.0f ? splat(1.0f) : FloatV{}));
-      put(pooled, row + 1, width > 0 ? excess_[t] * (1 / width) : over);
+  template <bool curved>
+  void solve(std::int64_t o, const Pieces& pieces, FloatV pace) {
+    const Complex lambda{-(bank_.rate[o] * pace), bank_.frequency[o] * pace};
+    const FloatV cosine = splat(bank_.cosine[o]), sine = splat(bank_.sine[o]);
+    float* to = outputs_.data();
+    const auto put = [&](Complex z) {
+      const FloatV y = fma(cosine, z.re, -(sine * z.im));
+      std::memcpy(to, &y, sizeof(y));
+      to += lanes;
+    };
+    // At rest with the first value held for ever: z = -u / lambda.
+    FloatV held{};
+    for (const Term& term : terms_)
+      held = fma(splat(term.value), load_any(pieces.coefficients(0) + term.offset), held);
+    const FloatV scale = held * pace / fma(lambda.re, lambda.re, lambda.im * lambda.im);
+    Complex z{-lambda.re * scale, lambda.im * scale};
+    put(z);
+    FloatV width = splat(-1.0f), paced{};
+    Phi phi({FloatV{}, FloatV{}});
+    for (std::int64_t piece = 0; piece < pieces.count(); ++piece) {
+      const FloatV next = load_any(pieces.width(piece));
+      if (!all(next == width)) {
+        width = next, paced = pace * width;
+        phi = Phi({lambda.re * width, lambda.im * width});
+      }
+      const float* const polynomial = pieces.coefficients(piece);
+      FloatV zeroth{}, first{}, second{}, third{};  // factors of phi_1 .. phi_4
+      for (const Term& term : terms_) {
+        const FloatV value = term.value * paced, slope = splat(term.slope);
+        const float* const q = polynomial + term.offset;
+        const FloatV q1 = load_any(q + lanes);
+        zeroth = fma(value, load_any(q), fma(slope, q1, zeroth));
+        first = fma(value, q1, first);
+        if constexpr (curved) {
+          const FloatV q2 = 2.0f * load_any(q + 2 * lanes), q3 = 6.0f * load_any(q + 3 * lanes);
+          first = fma(slope, q2, first);
+          second = fma(value, q2, fma(slope, q3, second));
+          third = fma(value, q3, third);
+        }
+      }
+      const Complex decayed = phi.e * z;
+      z = {fma(phi.one.re, zeroth, fma(phi.two.re, first, decayed.re)),
+           fma(phi.one.im, zeroth, fma(phi.two.im, first, decayed.im))};
+      if constexpr (curved)
+        z = {fma(phi.three.re, second, fma(phi.four.re, third, z.re)),
+             fma(phi.three.im, second, fma(phi.four.im, third, z.im))};
+      put(z);
     }
   }
 
-  void put(float* pooled, Pool row, FloatV value) const {
-    put(pooled, static_cast<std::int64_t>(row), value);
-  }
-  void put(float* pooled, std::int64_t row, FloatV value) const {
-    std::memcpy(pooled + row * bank_.oscillators + column_[0], &value,
-                sizeof(float) * static_cast<std::size_t>(stored_));
+  DENOTS_INLINE Above above(std::int64_t o, std::int64_t t, const Pieces& pieces) const {
+    const std::int64_t count = pieces.count(), stride = bank_.thresholds * lanes;
+    const float* overlaps = pieces.overlaps(0) + t * lanes;
+    const FloatV threshold = splat(bank_.threshold[t * bank_.oscillators + o]), zero{}, one = splat(1.0f);
+    const Segment* const segments = segments_.data();
+    FloatV share{}, excess{};
+    for (std::int64_t piece = 0; piece < count; ++piece, overlaps += stride) {
+      const Segment& it = segments[piece];
+      const FloatV overlap = load_any(overlaps), high = max(it.top - threshold, zero),
+                   low = it.bottom - threshold;
+      const auto over = low > 0.0f;
+      const FloatV part = over ? one : min(high * it.rise, one);
+      share = fma(overlap, part, share);
+      excess = fma(overlap, 0.5f * (over ? high + low : high * part), excess);
+    }
+    const FloatV window = load_any(overlaps);
+    const auto wide = window > 0.0f;
+    const FloatV per_window = 1.0f / (wide ? window : one), over = max(output(count) - threshold, zero);
+    return {wide ? share * per_window : (over > 0.0f ? one : zero), wide ? excess * per_window : over};
   }
 
   const Bank& bank_;
-  std::int64_t column_[lanes], terms_ = 0;
-  int stored_;
-  FloatV rate_, frequency_, cosine_, sine_, relative_, threshold_[most_thresholds];
-  std::vector<std::int32_t> channel_;
-  std::vector<float> value_weight_, slope_weight_;
-  Complex z_;
-  FloatV y_, highest_, lowest_, sum_, when_, above_[most_thresholds], excess_[most_thresholds];
+  std::vector<Term> terms_;
+  std::vector<float> outputs_;
+  std::vector<Segment> segments_;
 };
 
-// The series first .. last.
-void pool_oscillators(const Bank& bank, const Signals& signals, std::int64_t pieces, float* pooled,
-                      std::int64_t first, std::int64_t last) {
-  const std::int64_t row = bank.oscillators * (static_cast<std::int64_t>(Pool::count) + 2 * bank.thresholds);
-  Pieces with_time, against_time;
-  for (std::int64_t series = first; series < last; ++series) {
-    with_time.cut(signals, series, pieces, true, bank);
-    if (bank.forward < bank.oscillators) against_time.cut(signals, series, pieces, false, bank);
-    for (std::int64_t o = 0; o < bank.oscillators; o += Oscillation::lanes)
-      Oscillation(bank, o).run(o < bank.forward ? with_time : against_time, pooled + series * row);
+// The series order[first] .. order[last].
+void pool_oscillators(const Bank& bank, const Signals& signals, std::int64_t pieces, bool whole,
+                      float* pooled, const std::int64_t* order, std::int64_t first, std::int64_t last) {
+  constexpr int lanes = Simd<float>::lanes;
+  const std::int64_t size = bank.oscillators * pooled_rows(bank, whole);
+  Pieces with_time(signals, pieces, bank, true), against_time(signals, pieces, bank, false);
+  Oscillation oscillation(bank);
+  for (std::int64_t begin = first; begin < last; begin += lanes) {
+    const int used = static_cast<int>(std::min<std::int64_t>(lanes, last - begin));
+    alignas(64) float spans[lanes] = {};
+    float* rows[lanes] = {};
+    for (int lane = 0; lane < used; ++lane) {
+      const std::int64_t series = order[begin + lane];
+      spans[lane] = static_cast<float>(signals.spans[series]), rows[lane] = pooled + series * size;
+    }
+    with_time.cut(order + begin, used);
+    if (bank.forward < bank.oscillators) against_time.cut(order + begin, used);
+    for (std::int64_t o = 0; o < bank.oscillators; ++o) {
+      const Pieces& met = o < bank.forward ? with_time : against_time;
+      const auto put = [&](std::int64_t row, FloatV value) {
+        for (int lane = 0; lane < used; ++lane) rows[lane][row * bank.oscillators + o] = value[lane];
+      };
+      oscillation.run(o, met, load(spans));
+      whole ? oscillation.tell_all(o, met, put) : oscillation.tell_shares(o, met, put);
+    }
   }
 }
 

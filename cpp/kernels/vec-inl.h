@@ -94,6 +94,20 @@ DENOTS_INLINE typename Simd<Real>::V splat(Real value) {
   return value - typename Simd<Real>::V{};
 }
 
+DENOTS_INLINE bool all(Simd<float>::I which) {
+#if defined(__AVX512F__) && DENOTS_VECTOR_BYTES == 64
+  return _mm512_movepi32_mask((__m512i)which) == 0xffff;
+#elif defined(__AVX2__) && DENOTS_VECTOR_BYTES == 32
+  return _mm256_movemask_ps((__m256)which) == 0xff;
+#elif defined(__SSE2__) && DENOTS_VECTOR_BYTES == 16
+  return _mm_movemask_ps((__m128)which) == 0xf;
+#else
+  std::int32_t every = -1;
+  for (int lane = 0; lane < Simd<float>::lanes; ++lane) every &= which[lane];
+  return every != 0;
+#endif
+}
+
 DENOTS_INLINE FloatV abs(FloatV x) { return (FloatV)((Simd<float>::I)x & 0x7fffffff); }
 DENOTS_INLINE DoubleV abs(DoubleV x) { return (DoubleV)((Simd<double>::I)x & 0x7fffffffffffffff); }
 

@@ -26,12 +26,20 @@ denots::Signals signals_of(Vector<const std::int64_t> begins, Vector<const std::
              C = static_cast<std::int64_t>(values.shape(1));
   expect(ends, "ends", {n});
   expect(values, "values", {N, C});
-  expect(slopes, "slopes", {N, C});
+  const bool straight = slopes.shape(0) == 0;
+  expect(slopes, "slopes", {straight ? 0 : N, C});
   expect(spans, "spans", {n});
   for (std::int64_t i = 0; i < n; ++i)
     require(begins.data()[i] >= 0 && begins.data()[i] < ends.data()[i] && ends.data()[i] <= N,
             "begins, ends: series " + std::to_string(i) + " needs a knot, inside the signal.");
-  return {n, C, begins.data(), ends.data(), times.data(), values.data(), slopes.data(), spans.data()};
+  return {n,
+          C,
+          begins.data(),
+          ends.data(),
+          times.data(),
+          values.data(),
+          straight ? nullptr : slopes.data(),
+          spans.data()};
 }
 
 // Which channels each of many filters reads.
@@ -53,7 +61,7 @@ void pool_oscillators(Vector<const std::int64_t> begins, Vector<const std::int64
                       Floats relative, Indices used, Matrix<const std::int32_t> channel,
                       Matrix<const float> value_weight, Matrix<const float> slope_weight,
                       Matrix<const float> threshold, Matrix<const float> window, std::int64_t forward,
-                      std::int64_t pieces, Cube<float> pooled, int threads) {
+                      std::int64_t pieces, bool whole, Cube<float> pooled, int threads) {
   const denots::Signals signals = signals_of(begins, ends, times, values, slopes, spans);
   const auto O = static_cast<std::int64_t>(rate.shape(0)), K = static_cast<std::int64_t>(channel.shape(0)),
              T = static_cast<std::int64_t>(threshold.shape(0));
@@ -63,24 +71,35 @@ void pool_oscillators(Vector<const std::int64_t> begins, Vector<const std::int64
   expect(value_weight, "value_weight", {K, O});
   expect(slope_weight, "slope_weight", {K, O});
   expect(threshold, "threshold", {T, O});
-  expect(pooled, "pooled", {signals.series, static_cast<std::int64_t>(denots::Pool::count) + 2 * T, O});
   expect(window, "window", {2, T});
   for (std::int64_t t = 0; t < T; ++t)
     require(0 <= window.data()[t] && window.data()[t] < window.data()[T + t] && window.data()[T + t] <= 1,
             "window: expected shares of the series, the first before the second.");
   require(T <= denots::most_thresholds, "threshold: expected at most 8 an oscillator.");
-  require(forward == O || (forward >= 0 && forward < O && forward % denots::most_lanes == 0),
-          "forward: expected all oscillators or a multiple of 16.");
+  require(forward >= 0 && forward <= O, "forward: expected at most as many as there are oscillators.");
   require(pieces >= 1, "pieces: expected at least 1.");
   require(std::all_of(rate.data(), rate.data() + O, [](float it) { return it > 0; }),
           "rate: expected positive numbers.");
   expect_threads(threads);
+  const denots::Bank bank{O,
+                          K,
+                          T,
+                          forward,
+                          rate.data(),
+                          frequency.data(),
+                          cosine.data(),
+                          sine.data(),
+                          relative.data(),
+                          used.data(),
+                          channel.data(),
+                          value_weight.data(),
+                          slope_weight.data(),
+                          threshold.data(),
+                          window.data()};
+  expect(pooled, "pooled", {signals.series, denots::pooled_rows(bank, whole), O});
   const denots::Target target = denots::choose_target().target;
   nb::gil_scoped_release release;
-  denots::pool_oscillators({O, K, T, forward, rate.data(), frequency.data(), cosine.data(), sine.data(),
-                            relative.data(), used.data(), channel.data(), value_weight.data(),
-                            slope_weight.data(), threshold.data(), window.data()},
-                           signals, pieces, pooled.data(), threads, target);
+  denots::pool_oscillators(bank, signals, pieces, whole, pooled.data(), threads, target);
 }
 
 }  // namespace
@@ -91,5 +110,5 @@ void denots::bind_pooling(nb::module_& m) {
         "rate"_a.noconvert(), "frequency"_a.noconvert(), "cosine"_a.noconvert(), "sine"_a.noconvert(),
         "relative"_a.noconvert(), "used"_a.noconvert(), "channel"_a.noconvert(), "value_weight"_a.noconvert(),
         "slope_weight"_a.noconvert(), "threshold"_a.noconvert(), "window"_a.noconvert(), "forward"_a,
-        "pieces"_a, "pooled"_a.noconvert(), "threads"_a);
+        "pieces"_a, "whole"_a, "pooled"_a.noconvert(), "threads"_a);
 }

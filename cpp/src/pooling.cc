@@ -1,17 +1,19 @@
 // Hands series out to threads, for features that are pooled along each of them.
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #include "denots/oscillators.h"
 #include "denots/thread_pool.h"
 
 namespace denots {
 
-#define DENOTS_DECLARE(target)                                                                        \
-  namespace target {                                                                                  \
-  void pool_oscillators(const Bank&, const Signals&, std::int64_t pieces, float*, std::int64_t first, \
-                        std::int64_t last);                                                           \
+#define DENOTS_DECLARE(target)                                                                \
+  namespace target {                                                                          \
+  void pool_oscillators(const Bank&, const Signals&, std::int64_t pieces, bool whole, float*, \
+                        const std::int64_t* order, std::int64_t first, std::int64_t last);    \
   }
 DENOTS_DECLARE(baseline)
 DENOTS_DECLARE(avx2)
@@ -34,7 +36,7 @@ Kernel kernel_of(Target target, Kernel baseline, Kernel avx2, Kernel avx512) {
 
 template <class Work>  // Work(first, last)
 void over_series(std::int64_t series, int threads, Work work) {
-  constexpr std::int64_t at_once = 4;  // series may differ in length
+  constexpr std::int64_t at_once = 16;  // lanes of a vector on any target
   std::atomic<std::int64_t> next{0};
   const std::int64_t workers =
       std::max<std::int64_t>(1, std::min<std::int64_t>(threads, (series + at_once - 1) / at_once));
@@ -46,11 +48,17 @@ void over_series(std::int64_t series, int threads, Work work) {
 
 }  // namespace
 
-void pool_oscillators(const Bank& bank, const Signals& signals, std::int64_t pieces, float* pooled,
-                      int threads, Target target) {
+void pool_oscillators(const Bank& bank, const Signals& signals, std::int64_t pieces, bool whole,
+                      float* pooled, int threads, Target target) {
   const auto kernel = DENOTS_KERNEL(target, pool_oscillators);
+  // Series of about the same length share a vector.
+  std::vector<std::int64_t> order(static_cast<std::size_t>(signals.series));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return signals.ends[a] - signals.begins[a] < signals.ends[b] - signals.begins[b];
+  });
   over_series(signals.series, threads, [&](std::int64_t first, std::int64_t last) {
-    kernel(bank, signals, pieces, pooled, first, last);
+    kernel(bank, signals, pieces, whole, pooled, order.data(), first, last);
   });
 }
 

@@ -26,7 +26,7 @@ struct Case {
   }
   Bank bank() const {
     return {oscillators,         terms,
-            thresholds,          oscillators > 16 ? 16 : oscillators,
+            thresholds,          oscillators > 13 ? 13 : oscillators,
             rate.data(),         frequency.data(),
             cosine.data(),       sine.data(),
             relative.data(),     used.data(),
@@ -39,7 +39,7 @@ struct Case {
 Case random_case(std::uint64_t seed) {
   Random random(seed);
   Case it;
-  it.series = random.integer(1, 5), it.oscillators = random.integer(1, 37);
+  it.series = random.integer(1, 21), it.oscillators = random.integer(1, 37);
   for (std::int64_t i = 0; i < it.series; ++i) {
     it.begins.push_back(static_cast<std::int64_t>(it.times.size()));
     double t = random.symmetric(3.0);
@@ -149,9 +149,17 @@ void expect_case(const Case& it, Target target, int threads) {
   constexpr std::int64_t pieces = 1000;
   const std::int64_t size = rows * it.oscillators;
   std::vector<float> pooled(static_cast<std::size_t>(it.series * size)), again(pooled.size());
-  pool_oscillators(it.bank(), it.signals(), pieces, pooled.data(), threads, target);
-  pool_oscillators(it.bank(), it.signals(), pieces, again.data(), 1, target);
+  pool_oscillators(it.bank(), it.signals(), pieces, true, pooled.data(), threads, target);
+  pool_oscillators(it.bank(), it.signals(), pieces, true, again.data(), 1, target);
   expect(pooled == again, "the number of threads changes no bit");
+  std::vector<float> shares(static_cast<std::size_t>(it.series * thresholds * it.oscillators));
+  pool_oscillators(it.bank(), it.signals(), pieces, false, shares.data(), threads, target);
+  for (std::int64_t series = 0; series < it.series; ++series)
+    for (std::int64_t t = 0; t < thresholds; ++t)
+      for (std::int64_t o = 0; o < it.oscillators; ++o)
+        expect(shares[(series * thresholds + t) * it.oscillators + o] ==
+                   pooled[series * size + (5 + 2 * t) * it.oscillators + o],
+               "shares alone are the same");
   for (std::int64_t series = 0; series < it.series; ++series)
     for (std::int64_t o = 0; o < it.oscillators; o += 5) {
       const std::vector<Wide> wanted = judged(it, series, o);

@@ -57,16 +57,26 @@ class Pooled(NamedTuple):
 def pool_oscillators(*, begins: IntArray, threshold: FloatArray, **others: Any) -> Pooled:
     """Solve damped oscillators along piecewise cubic signals, exactly, and pool their outputs along time.
 
-    Between two looks an output is taken as a straight line; at each knot there is one.
+    Signals without slopes are straight lines. Between two looks an output is taken as a straight line; at each
+    knot there is one.
     """
+    pooled = _pooled(begins, threshold, 5 + 2 * len(threshold), whole=True, **others)
+    highest, lowest, mean, last, when = (pooled[:, k] for k in range(5))
+    return Pooled(highest, lowest, mean, last, when, pooled[:, 5::2], pooled[:, 6::2])
+
+
+def oscillator_shares(*, begins: IntArray, threshold: FloatArray, **others: Any) -> FloatArray:
+    """Of all that is pooled, the share of time above each threshold [n, thresholds, oscillators], in less time."""
+    return _pooled(begins, threshold, len(threshold), whole=False, **others)
+
+
+def _pooled(begins: IntArray, threshold: FloatArray, rows: int, **others: Any) -> FloatArray:
     target()
-    count, n = threshold.shape
-    pooled = np.empty((len(begins), 5 + 2 * count, n), np.float32)
+    pooled = np.empty((len(begins), rows, threshold.shape[1]), np.float32)
     _native.pool_oscillators(
         begins=begins, threshold=threshold, **others, pooled=pooled, threads=torch.get_num_threads()
     )
-    highest, lowest, mean, last, when = (pooled[:, k] for k in range(5))
-    return Pooled(highest, lowest, mean, last, when, pooled[:, 5::2], pooled[:, 6::2])
+    return pooled
 
 
 def target() -> str:

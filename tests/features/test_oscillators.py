@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from denots import kernels
 from denots.data.series import SeriesSet
+from denots.data.transforms import Standardiser
 from denots.errors import InvalidOption
 from denots.features import Oscillators
 from denots.features.drive import Drive, Signals
@@ -28,10 +29,10 @@ def gappy(n: int = 12, channels: int = 3, seed: int = 0) -> SeriesSet:
 
 
 def signals_of(series: SeriesSet, path: str) -> tuple[Signals, object]:
-    curve = PATHS[path].fit(series, torch.float32).packed()
-    spans = (curve.times[curve.end - 1] - curve.times[curve.begin]).numpy()
-    arrays = (part.numpy() for part in (curve.begin, curve.end, curve.times, curve.values, curve.slopes))
-    return Signals(*arrays, spans), curve
+    """The signals of a drive that scales nothing, and the same curves as a path."""
+    still = Standardiser(np.zeros(3), np.ones(3))
+    drive = Drive(still, counted=False, timed=False, start=np.nan, end=np.nan, span=1.0)
+    return drive.signals(series, path), PATHS[path].fit(series, torch.float32).packed()
 
 
 @pytest.mark.parametrize("path", ["linear", "natural-cubic"])

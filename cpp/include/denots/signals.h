@@ -10,7 +10,7 @@ struct Signals {
   std::int64_t series, channels;
   const std::int64_t *begins, *ends;
   const double* times;
-  const float *values, *slopes;  // [knots, channels]
+  const float *values, *slopes;  // [knots, channels]; without slopes these are straight lines
   const double* spans;           // how long each series is, which may be longer than its knots reach
 };
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from denots import kernels
 from denots.data.series import SeriesSet
 from denots.data.transforms import Standardiser, append_counts, append_times
 from denots.paths import PATHS
@@ -17,7 +18,10 @@ SHARED_CLOCK = 0.25  # of a median span: starts that differ by less belong to on
 
 
 class Signals(NamedTuple):
-    """Piecewise cubics of many series as the kernels read them; `spans` is how long each of them is."""
+    """Piecewise cubics of many series as the kernels read them; `spans` is how long each of them is.
+
+    Without slopes they are straight lines.
+    """
 
     begins: IntArray
     ends: IntArray
@@ -75,17 +79,25 @@ class Drive:
 
     def path(self, series: SeriesSet, kind: str) -> Path:
         """The series as curves, each with knots of its own."""
-        widened = _widened(series, self.counted, self.timed)
-        scaled = replace(widened, values=self.scale.apply(widened.values).astype(np.float32))
-        return PATHS.resolve(kind).fit(self._on_clock(scaled), torch.float32).packed()
+        return PATHS.resolve(kind).fit(self._scaled(series), torch.float32).packed()
 
     def signals(self, series: SeriesSet, kind: str) -> Signals:
-        curve = self.path(series, kind)
-        begins, ends, times = curve.begin.numpy(), curve.end.numpy(), curve.times.numpy()
+        """The same curves for the kernels; straight ones take one knot a row, because no slope has two sides."""
+        if kind == "linear":
+            scaled = self._scaled(series)
+            begins, ends, times = scaled.offsets[:-1], scaled.offsets[1:], scaled.times
+            values, *_ = kernels.fit_splines("linear", scaled.offsets, times, scaled.values)
+            slopes = np.empty((0, values.shape[1]), np.float32)
+        else:
+            curve = self.path(series, kind)
+            begins, ends, times = curve.begin.numpy(), curve.end.numpy(), curve.times.numpy()
+            values, slopes = curve.values.numpy(), curve.slopes.numpy()
         spans = times[ends - 1] - times[begins]
-        return Signals(
-            begins, ends, times, curve.values.numpy(), curve.slopes.numpy(), np.where(spans > 0, spans, self.span)
-        )
+        return Signals(begins, ends, times, values, slopes, np.where(spans > 0, spans, self.span))
+
+    def _scaled(self, series: SeriesSet) -> SeriesSet:
+        widened = _widened(series, self.counted, self.timed)
+        return self._on_clock(replace(widened, values=self.scale.apply(widened.values).astype(np.float32)))
 
     def _on_clock(self, series: SeriesSet) -> SeriesSet:
         """A row without any observation at the start and the end of the clock, where a series has none there."""

@@ -24,7 +24,6 @@ PLACES = (0.15, 0.4, 0.6, 0.85)  # in the range of an oscillator, to look for th
 MOST_THRESHOLDS = 8
 WHOLE = (0.0, 1.0)
 PARTS = (WHOLE, (0.0, 0.5), (0.5, 1.0), (0.25, 0.75), WHOLE, (0.0, 0.25), (0.75, 1.0), WHOLE)
-FLUSH = 16  # oscillators that run with time come first, a multiple of this many
 
 
 class Bank(NamedTuple):
@@ -96,7 +95,7 @@ class Oscillators(TransformerMixin, BaseEstimator):
     def transform(self, X: SeriesSet) -> FloatArray:
         """One row a series; it depends on that series alone, to the last bit."""
         check_is_fitted(self)
-        return pool(self.drive_.signals(X, self.path), self.bank_).shares.reshape(len(X), -1)
+        return shares(self.drive_.signals(X, self.path), self.bank_).reshape(len(X), -1)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self)
@@ -134,7 +133,6 @@ def draw_bank(rng: np.random.Generator, oscillators: int, channels: int, span: f
     slope = np.where(read & (kind != 0), rng.normal(size=(most, n)), 0.0)
     relative = rng.permutation(n) % 2 == 0
     pace = np.where(relative, 1.0, 1 / span)
-    forward = n if n < 2 * FLUSH else n // 2 // FLUSH * FLUSH
     return Bank(
         rate=_single(rate * pace),
         frequency=_single(frequency * pace),
@@ -147,12 +145,12 @@ def draw_bank(rng: np.random.Generator, oscillators: int, channels: int, span: f
         slope_weight=_single(slope),
         threshold=np.zeros((0, n), np.float32),
         window=np.zeros((2, 0), np.float32),
-        forward=forward,
+        forward=(n + 1) // 2,
     )
 
 
-def pool(signals: Signals, bank: Bank) -> kernels.Pooled:
-    return kernels.pool_oscillators(pieces=PIECES, **signals._asdict(), **bank._asdict())
+def shares(signals: Signals, bank: Bank) -> FloatArray:
+    return kernels.oscillator_shares(pieces=PIECES, **signals._asdict(), **bank._asdict())
 
 
 def set_thresholds(
@@ -160,16 +158,16 @@ def set_thresholds(
 ) -> Bank:
     """Thresholds that are random quantiles, in time, of each oscillator on a random series; one for each window."""
     count, n = len(windows), len(bank.rate)
-    ranges = pool(signals, bank)
+    ranges = kernels.pool_oscillators(pieces=PIECES, **signals._asdict(), **bank._asdict())
     places = [ranges.lowest + (ranges.highest - ranges.lowest) * share for share in PLACES]
     levels = np.quantile(np.concatenate(places), (np.arange(MOST_THRESHOLDS) + 0.5) / MOST_THRESHOLDS, axis=0)
     whole = np.array([[0.0], [1.0]], np.float32).repeat(MOST_THRESHOLDS, axis=1)
-    shares = pool(signals, bank._replace(threshold=_single(levels), window=whole)).shares
+    known = shares(signals, bank._replace(threshold=_single(levels), window=whole))
     series, column = rng.integers(0, len(signals.begins), (count, n)), np.arange(n)
     quantile = rng.uniform(0, 1, (count, n))
     low, high = ranges.lowest[series, column], ranges.highest[series, column]
     found = [
-        _invert(1 - shares[series[t], :, column].T, np.clip(levels, low[t], high[t]), low[t], high[t], quantile[t])
+        _invert(1 - known[series[t], :, column].T, np.clip(levels, low[t], high[t]), low[t], high[t], quantile[t])
         for t in range(count)
     ]
     return bank._replace(
