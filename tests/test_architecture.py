@@ -24,6 +24,7 @@ LAYERS = (
     ("tasks",),
     ("training",),
     ("systems",),
+    ("theory",),
     ("estimators",),
     ("adapters",),
     ("explain",),

@@ -78,6 +78,10 @@ class NativeUnavailable(DenotsError, RuntimeError):
     """The fused kernels were asked for and cannot do this work; the message says why."""
 
 
+class NotCertifiable(DenotsError, ValueError):
+    """A model of which nothing can be proved; the message says why, and which one to fit instead."""
+
+
 class OutOfTime(DenotsError, TimeoutError):
     """A run stopped at its deadline, its checkpoint written; started again, it goes on from there."""
 

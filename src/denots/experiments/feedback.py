@@ -8,9 +8,9 @@ import torch
 from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
-from denots.experiments.trajectory import Gates, follow, gates
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
+from denots.theory.trajectory import Gates, follow, gates
 from denots.training.model import Model
 
 SHOWN = ("sync", "denots")

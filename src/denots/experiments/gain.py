@@ -9,11 +9,11 @@ from denots.backbones import DeNOTS
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
-from denots.experiments.trajectory import driven, tightened
 from denots.fields.gained import Gained
 from denots.ode.solve import solve
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
+from denots.theory.trajectory import driven, tightened
 from denots.training.model import Model
 
 DEEP = 20.0

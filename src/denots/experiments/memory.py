@@ -10,10 +10,10 @@ from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Tab
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
 from denots.experiments.sine_mix import DEPTH, HARDER
-from denots.experiments.trajectory import contraction, driven, follow, tightened
 from denots.ode.solve import solve
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
+from denots.theory.trajectory import contraction, driven, follow, tightened
 from denots.training.model import Model
 
 SHOWN = ("sync", "denots", "none")

@@ -1,26 +1,16 @@
 """Theorems, lemmas and assumptions of the paper, each against numbers that it cannot argue with."""
 
-import math
-
-import numpy as np
-
 from denots.experiments.check import Check, judged
-from denots.shapes import FloatArray
-
-
-def attained_error(
-    a: float = 0.1, b: float = 0.5, lipschitz: float = 0.5, noise: float = 1.0, end: float = 100.0
-) -> float:
-    """Squared difference of states of h' = a L h - b h, with and without constant noise."""
-    from scipy.integrate import solve_ivp
-
-    solved = solve_ivp(lambda t, h: (a * lipschitz - b) * h + noise, (0, end), [0.0], rtol=1e-10, atol=1e-12)
-    return float(solved.y[0, -1] ** 2)
+from denots.theory.error_bounds import attained_error, late_noise_error, printed_bound, rate_of
+from denots.theory.expressiveness import scaling_gap
+from denots.theory.feedback import slope_at_zero, strengths
+from denots.theory.spline_error import EXACT, PRINTED, natural_spline_error, spline_constant
+from denots.theory.tolerance import coarse_error
 
 
 def check_error_bound() -> Check:
     a, b, lipschitz = 0.1, 0.5, 0.5
-    bound, right, attained = (a / (b - a * lipschitz)) ** 2, (1 / (b - a * lipschitz)) ** 2, attained_error()
+    bound, right, attained = printed_bound(a, b, lipschitz, 1.0), rate_of(a, b, lipschitz) ** -2, attained_error()
     return judged(
         "Bound on the error of the state",
         f"At most (a / (b - a L))² times the squared noise: {bound:.4f} for a = 0.1, b = L = 0.5",
@@ -29,11 +19,6 @@ def check_error_bound() -> Check:
         holds=attained <= bound * (1 + 1e-6),
         rule="the attained error is not above the bound",
     )
-
-
-def late_noise_error(end: float, decay: float = 0.45) -> float:
-    """Squared final error if noise with time average 1 comes in the last unit of time."""
-    return end * ((1 - math.exp(-decay)) / decay) ** 2
 
 
 def check_interval_bound() -> Check:
@@ -48,27 +33,8 @@ def check_interval_bound() -> Check:
     )
 
 
-def spline_constant() -> float:
-    """Error of a cubic spline through equidistant samples of a process with spectrum w⁻⁴, by quadrature.
-
-    The integrand is w⁻⁴ times the share that its aliases w + k take; summed over the aliases it
-    lives on [-1/2, 1/2] and is smooth.
-    """
-    from scipy.integrate import quad
-
-    k = np.arange(1, 2_000)
-
-    def folded(w: float) -> float:
-        own = w**-4
-        others, squares = (float(np.sum((k + w) ** power + (k - w) ** power)) for power in (-4.0, -8.0))
-        return (2 * own * others + others**2 - squares) / (own + others)
-
-    return 2 * float(quad(folded, 1e-6, 0.5, epsabs=1e-10)[0])
-
-
 def check_spline_constant() -> Check:
-    claimed, right = 4 * math.sqrt(3) * math.pi**4 / 63, 2 * math.pi**4 * (10 * math.sqrt(3) - 3) / 315
-    measured = spline_constant()
+    claimed, right, measured = PRINTED, EXACT, spline_constant()
     return judged(
         "Error of spline interpolation of a rough process",
         f"4 √3 π⁴ / 63 = {claimed:.4f} times u Q δ⁴",
@@ -77,15 +43,6 @@ def check_spline_constant() -> Check:
         holds=abs(claimed / measured - 1) < 1e-3,
         rule="claimed and measured constant differ by less than 0.1 %",
     )
-
-
-def natural_spline_error(step: float) -> float:
-    """Largest error of the natural spline through samples of t² on [0, 1]."""
-    from scipy.interpolate import CubicSpline
-
-    knots = np.linspace(0, 1, round(1 / step) + 1)
-    fine = np.linspace(0, 1, 20_001)
-    return float(np.abs(CubicSpline(knots, knots**2, bc_type="natural")(fine) - fine**2).max())
 
 
 def check_spline_bound() -> Check:
@@ -100,22 +57,6 @@ def check_spline_bound() -> Check:
     )
 
 
-def scaling_gap(depth: float = 10.0) -> float:
-    """Largest difference of states: time stretched by the depth, and the field multiplied by it."""
-    from scipy.integrate import solve_ivp
-
-    rng = np.random.default_rng(0)
-    weight, drive = rng.normal(size=(4, 4)), rng.normal(size=4)
-
-    def field(x: float, h: FloatArray) -> FloatArray:
-        return np.tanh(weight @ h + drive * np.sin(x)) - h
-
-    options = {"rtol": 1e-10, "atol": 1e-12}
-    stretched = solve_ivp(lambda t, h: field(t / depth, h), (0, depth), np.zeros(4), **options)
-    gained = solve_ivp(lambda s, h: depth * field(s, h), (0, 1), np.zeros(4), **options)
-    return float(np.abs(stretched.y[:, -1] - gained.y[:, -1]).max())
-
-
 def check_scaling() -> Check:
     gap = scaling_gap()
     return judged(
@@ -126,13 +67,6 @@ def check_scaling() -> Check:
         rule="they differ by more than 1e-9",
         otherwise="misleading",
     )
-
-
-def strengths() -> tuple[float, float]:
-    """|J h| / |h| and the largest singular value of J, for f = h / |h|."""
-    h = np.array([0.6, 0.8])
-    jacobian = np.eye(2) - np.outer(h, h)  # where |h| = 1
-    return float(np.linalg.norm(jacobian @ h)), float(np.linalg.norm(jacobian, 2))
 
 
 def check_jacobian_lemma() -> Check:
@@ -146,16 +80,6 @@ def check_jacobian_lemma() -> Check:
     )
 
 
-def slope_at_zero() -> float:
-    """|f(0, 0)| of a GRU with biases at its start."""
-    import torch
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        cell = torch.nn.GRUCell(3, 32)
-    return float(cell(torch.zeros(1, 3), torch.zeros(1, 32)).norm().detach())
-
-
 def check_zero_field() -> Check:
     slope = slope_at_zero()
     return judged(
@@ -165,26 +89,6 @@ def check_zero_field() -> Check:
         holds=slope < 1e-6,
         rule="|f(0, 0)| is below 1e-6",
     )
-
-
-def coarse_error(depth: float = 1.0) -> tuple[float, float]:
-    """Largest relative error of the last state at tolerance 1e-3 against 1e-8, and field calls, for random walks of 60 points."""
-    import torch
-
-    from denots.data.series import SeriesSet
-    from denots.fields import AntiFeedbackGRU
-    from denots.ode import solve
-    from denots.paths import NaturalCubic
-
-    walks = np.random.default_rng(0).normal(size=(32, 1, 60)).cumsum(axis=2)
-    series = SeriesSet.from_numpy(walks / walks.std(), np.linspace(0, 1, 60))
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(0)
-        field = AntiFeedbackGRU(1, 32).double()
-        path = NaturalCubic.fit(series, torch.float64).scale_time(depth)
-        loose, tight = (solve(field, path, torch.zeros(32, 32).double(), rtol=tol, atol=tol) for tol in (1e-3, 1e-8))
-    errors = (loose.states - tight.states).norm(dim=2) / tight.states.norm(dim=2)
-    return float(errors.max()), float(loose.evaluations.double().mean())
 
 
 def check_tolerance() -> Check:

@@ -8,9 +8,9 @@ import torch
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, Plan, name_of, option, quick_note
-from denots.experiments.trajectory import tightened
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
+from denots.theory.trajectory import tightened
 from denots.training.model import Model, run_model
 
 SERIES = 128

@@ -7,9 +7,9 @@ import numpy as np
 from denots.experiments.exhibit import Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
-from denots.experiments.trajectory import follow
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
+from denots.theory.trajectory import follow
 from denots.training.model import Model
 
 SHOWN = ("relu", "tanh", "none", "sync", "denots")

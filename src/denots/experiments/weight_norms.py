@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from denots.experiments.exhibit import Cell, Curve, Exhibit, Panel, Picture, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import DEPTHS, Plan, name_of, option, quick_note, score_cell
-from denots.experiments.trajectory import driven
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
+from denots.theory.trajectory import driven
 from denots.training.model import Model
 
 SHOWN = ("tanh", "denots")

@@ -14,7 +14,6 @@ from denots.experiments.gain import gain_for_depth
 from denots.experiments.memory import memory
 from denots.experiments.tolerance import state_accuracy
 from denots.experiments.trajectories import state_norms
-from denots.experiments.trajectory import contraction, follow, gates, tightened
 from denots.experiments.weight_norms import weight_norms
 from denots.fields.gained import Gained
 from denots.fields.gru import SyncFeedbackGRU
@@ -22,6 +21,7 @@ from denots.ode import solve
 from denots.paths import NaturalCubic
 from denots.runs.run import Trial
 from denots.tasks import Part
+from denots.theory.trajectory import contraction, follow, gates, tightened
 from denots.training.model import Model
 
 from models import make_model, make_task

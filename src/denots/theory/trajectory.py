@@ -72,7 +72,7 @@ class Gates:
 
 def gates(model: Model, path: Trajectory) -> Gates:
     """Evaluate the gates of a GRU field; what the anti-phase field sees is the mirrored state."""
-    field = driven(model).field
+    field = driven(model).affine_field
     if not isinstance(field, GRUField):
         raise InvalidOption(f"{type(field).__name__} has no gates.")
     shown = -path.states if driven(model).config.field == "anti" else path.states
