@@ -11,7 +11,20 @@ import denots
 
 SOURCE = Path(denots.__file__).parent
 LAYERS = (
-    ("errors", "shapes", "registry", "rowwise", "_native", "kernels", "folders", "metrics", "options", "protocol"),
+    (
+        "errors",
+        "shapes",
+        "registry",
+        "rowwise",
+        "_native",
+        "kernels",
+        "folders",
+        "metrics",
+        "options",
+        "protocol",
+        "progress",
+        "processors",
+    ),
     ("pages",),
     ("data",),
     ("datasets",),
@@ -27,6 +40,7 @@ LAYERS = (
     ("theory",),
     ("estimators",),
     ("adapters",),
+    ("tuning",),
     ("explain",),
     ("diagnostics",),
     ("card",),

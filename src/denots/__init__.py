@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from denots.estimators import load_estimator as load
     from denots.ode.solution import Solution
     from denots.ode.solve import solve
+    from denots.tuning import SeriesSearch
 
 __version__ = "0.1.0"
 
@@ -50,6 +51,7 @@ _HOMES = {
     "DeNOTSRegressor": "denots.estimators",
     "DeNOTSForecaster": "denots.estimators",
     "load": "denots.estimators",
+    "SeriesSearch": "denots.tuning",
 }
 _RENAMED = {"load": "load_estimator"}
 
@@ -62,6 +64,7 @@ __all__ = [
     "SeriesForecaster",
     "SeriesPredictor",
     "SeriesRegressor",
+    "SeriesSearch",
     "SeriesSet",
     "ShardedSet",
     "Solution",

@@ -1,7 +1,8 @@
-"""Read `key=value`, as typed on a command line, by the types of a dataclass's fields."""
+"""Options are fields of dataclasses: read from `key=value`, as typed on a command line, and searched where they say so."""
 
+import math
 from collections.abc import Collection, Iterable
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -9,6 +10,55 @@ from denots.errors import InvalidOption
 from denots.registry import lookup
 
 TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from `low` to `high`, both included; with `log` each factor is as likely as any other."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise InvalidOption(f"a range goes from a lower to a higher number; {self.low} to {self.high} is empty.")
+        if self.log and not self.low > 0:
+            raise InvalidOption(f"a logarithmic range begins above zero; got {self.low}.")
+
+    def __str__(self) -> str:
+        return f"{self.low:g} to {self.high:g}{', logarithmic' if self.log else ''}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several values."""
+
+    values: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.values)) < 2:
+            raise InvalidOption(
+                f"a choice needs two different values; got {', '.join(map(str, self.values)) or 'none'}."
+            )
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.values))
+
+
+def tunable(default: Any, among: Range | Choice) -> Any:
+    """A field of a dataclass with a default, and where `denots tune` looks for a better value."""
+    return field(default=default, metadata={"among": among})
+
+
+def tunables(configs: Iterable[Any]) -> dict[str, Range | Choice]:
+    """The options that say where to look for better values."""
+    return {
+        option.name: option.metadata["among"]
+        for config in configs
+        for option in fields(config)
+        if "among" in option.metadata
+    }
 
 
 def parse(

@@ -224,8 +224,9 @@ def test_fit_tells_what_it_did_and_leaves_nothing_but_the_model(visits: Path, ru
     assert lines["series"] == "8, with 2 to 5 rows"
     missing = frame(VISITS)[["pulse", "temperature"]].isna().to_numpy().mean()
     assert lines["channels"] == f"pulse, temperature ({missing:.1%} of the values missing)"
-    score = json.loads((tmp_path / "m" / "model.json").read_text())["learnt"]["validation_score_"]
-    assert lines["validation AUROC"] == f"{score:.4f}, on 2 series"
+    learnt = json.loads((tmp_path / "m" / "model.json").read_text())["learnt"]
+    score = f"{learnt['validation_score_']:.4f} ± {learnt['validation_spread_']:.4f}"
+    assert lines["validation AUROC"] == f"{score}, on 2 series"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "visits.csv"]
     assert "epoch 1/2" in result.stderr
 

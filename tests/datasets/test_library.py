@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from denots import progress
 from denots.data import SeriesSet
 from denots.data.ts_file import read_ts
 from denots.datasets import DATASETS, Recipe, SplitSizes, build, load, open_dataset
 from denots.datasets.library import home, load_recipe
-from denots.datasets.progress import byte_bar, track
 from denots.errors import InvalidFolder, InvalidOption, UnknownName
+from denots.progress import byte_bar, track
 
 
 @pytest.fixture(autouse=True)
@@ -169,6 +170,20 @@ def test_progress_is_shown_on_a_terminal_for_long_work_only(monkeypatch: pytest.
     assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
     assert list(track(range(50), "pendulum train")) == list(range(50))
     assert "pendulum train" in sys.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_log_gets_a_line_now_and_then_with_the_time_left(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter(np.arange(0.0, 1000.0, 2.0))  # each look at it is two seconds after the one before
+    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
+    assert list(track(range(20), "fits")) == list(range(20))
+    assert capfd.readouterr().err.splitlines() == [
+        "fits: 2 of 20, 54 s left",
+        "fits: 7 of 20, 30 s left",
+        "fits: 12 of 20, 17 s left",
+        "fits: 17 of 20, 6 s left",
+    ]
 
 
 def test_bytes_are_counted_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

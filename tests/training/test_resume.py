@@ -17,7 +17,7 @@ import torch
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.fit import CHECKPOINT, CURVE, completed_epochs, fit
-from denots.training.progress import Silence
+from denots.training.progress import Progress
 
 from models import calibrated, make_model
 from training_runs import SHORT, STEADY, examples, trained, waves
@@ -121,7 +121,7 @@ def test_a_model_with_dropout_that_is_cut_short_goes_on_to_the_same_weights(tmp_
 
 
 def test_an_interruption_at_any_moment_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
-    class Impatient(Silence):
+    class Impatient(Progress):
         def batch(self) -> None:
             super().batch()
             if self.batches_done == 5:  # in the middle of the second epoch

@@ -19,6 +19,7 @@ from denots.fields.autonomous import AutonomousField
 from denots.fields.cde import ControlledField
 from denots.ode.solution import Solution
 from denots.ode.solve import solve
+from denots.options import Choice, tunable
 from denots.paths.linear import Linear
 from denots.paths.natural_cubic import NaturalCubic
 from denots.paths.path import Path
@@ -39,7 +40,7 @@ class ControlledConfig(SolverConfig):
         autonomous field, which forecasts need, as published.
     """
 
-    state_size: int = 32
+    state_size: int = tunable(32, Choice((16, 32, 64)))
     clock: Literal["time", "index"] = "time"
     presence: bool = False
     static: bool = True

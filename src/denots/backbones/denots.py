@@ -20,6 +20,7 @@ from denots.fields import FIELDS, AffineInputField, VectorField
 from denots.fields.gained import Gained
 from denots.ode.input_map import InputMap
 from denots.ode.solve import solve
+from denots.options import Choice, Range, tunable
 from denots.paths import PATHS, Interpolation
 from denots.paths.path import Path
 from denots.paths.slopes import append_slopes
@@ -46,8 +47,8 @@ class DeNOTSConfig(SolverConfig):
         static features are added where there are any.
     """
 
-    state_size: int = 32
-    depth: float = 10.0
+    state_size: int = tunable(32, Choice((16, 32, 64)))
+    depth: float = tunable(10.0, Range(1.0, 30.0, log=True))
     learn_depth: bool = False
     field: str | type[VectorField] = "anti"
     path: str | type[Interpolation] = "natural-cubic"

@@ -15,6 +15,7 @@ from denots.backbones.options import MOST_LAYERS, check_options
 from denots.backbones.rows import Holes, Rows, Timeline
 from denots.data.series import SeriesSet
 from denots.ode.input_map import InputMap
+from denots.options import Choice, tunable
 from denots.rowwise import linear_rows
 
 
@@ -26,7 +27,7 @@ class DiscreteConfig:
         after the embedding.
     """
 
-    state_size: int = 32
+    state_size: int = tunable(32, Choice((16, 32, 64)))
     normalise: Literal["fixed", "batch"] = "fixed"
     inflate: int = 1
     time_differences: bool = True

@@ -17,6 +17,7 @@ from denots.data.series import SeriesSet, ragged_rows
 from denots.data.transforms import fill_with_neighbours, fill_with_zeros
 from denots.fields.autonomous import AutonomousField
 from denots.ode.runge_kutta import RK4, step
+from denots.options import Choice, tunable
 from denots.rowwise import linear_rows
 from denots.shapes import BoolArray
 
@@ -35,7 +36,7 @@ class LatentODEConfig(SolverConfig):
         one before it), or "zero". Rows without any are left out: there is nothing to read.
     """
 
-    state_size: int = 32
+    state_size: int = tunable(32, Choice((16, 32, 64)))
     encoder: Literal["rk4", "dopri5"] = "rk4"
     encode_to: Literal["start", "first"] = "start"
     presence: bool = False

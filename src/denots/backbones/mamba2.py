@@ -11,6 +11,7 @@ from denots.backbones.rows import Rows, Timeline, take
 from denots.backbones.state_space import Mixer
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
+from denots.options import Range, tunable
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Mamba2Config(DiscreteConfig):
         plain chain, as was published, in which gradients fade.
     """
 
-    layers: int = 1
+    layers: int = tunable(1, Range(1, 3))
     positions: Scale = "time"
     residual: bool = True
 

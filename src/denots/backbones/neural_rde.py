@@ -11,6 +11,7 @@ from denots.backbones.controlled import Controlled, ControlledConfig
 from denots.backbones.log_signature import log_signature_size, log_signatures
 from denots.data.series import SeriesSet
 from denots.data.transforms import positions
+from denots.options import Range, tunable
 from denots.shapes import FloatArray, IntArray
 
 
@@ -23,7 +24,7 @@ class NeuralRDEConfig(ControlledConfig):
         numbers of rows, so many in the longest series of the training split.
     """
 
-    windows: int = 16
+    windows: int = tunable(16, Range(4, 64, log=True))
 
 
 class NeuralRDE(Controlled):

@@ -13,6 +13,7 @@ from denots.backbones.positions import Positions, Scale, rotate
 from denots.backbones.rows import Rows, Timeline
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
+from denots.options import Range, tunable
 
 HEADS = 8
 
@@ -23,7 +24,7 @@ class TransformerConfig(DiscreteConfig):
     the parameters close to those of DeNOTS with the same channels, at least a quarter of the state.
     """
 
-    layers: int = 1
+    layers: int = tunable(1, Range(1, 3))
     feed_forward: int | None = None
 
 

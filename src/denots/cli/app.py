@@ -20,6 +20,7 @@ from denots.cli import (
     reproduce,
     systems,
     train,
+    tune,
 )
 from denots.cli.messages import complain, say, spoken_warnings
 from denots.cli.signals import Stopped, stopping_signals
@@ -90,6 +91,7 @@ def _common(
 
 app.command("inspect")(inspect.inspect)
 app.command("fit")(fit.fit)
+app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("explain")(explain.explain)

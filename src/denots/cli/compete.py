@@ -2,14 +2,16 @@
 
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denots.cli.fit import names
-from denots.cli.messages import complain, err, out, say
+from denots.cli.learning import names
+from denots.cli.messages import complain, out, say
 from denots.errors import InvalidOption
+from denots.progress import spoken, tell
 
 if TYPE_CHECKING:
     from denots.competition.match import MatchRecord
@@ -37,6 +39,7 @@ def compete(
         typer.Option(min=2, help="Learn from so many series, drawn at random. Default: all.", show_default=False),
     ] = None,
     budget: Annotated[float | None, typer.Option(help="Stop after so many minutes; the next call goes on.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Keep at most so many processors busy. Default: all.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Play again what other code has recorded.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Play nothing, only show what is recorded.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Name systems and peers.")] = False,
@@ -64,6 +67,7 @@ def compete(
     from denots.competition.peers import PEERS
     from denots.competition.standings import all_standings
     from denots.competition.tournament import Tournament, hold, recorded
+    from denots.processors import limited_to
     from denots.systems import SYSTEMS
 
     if listed:
@@ -81,7 +85,8 @@ def compete(
         wanted = names(systems, "--systems") or (*SYSTEMS.complete(), *PEERS)
         tournament = Tournament(tuple(chosen), tuple(dict.fromkeys(wanted)), _shares(gaps), draws, resamples, learn)
         deadline = None if budget is None else time.monotonic() + 60 * budget
-        left = hold(tournament, store, deadline=deadline, again=again, tell=_tell)
+        with limited_to(jobs):
+            left = hold(tournament, store, deadline=deadline, again=again, tell=_tell())
         if left:
             complain("note", f"time is up; {len(left)} matches are left, and the same command goes on.", "bold yellow")
         found = recorded(list(store.records().values()), tournament)
@@ -118,17 +123,21 @@ def _shares(text: str) -> tuple[float, ...]:
         raise InvalidOption(f"--gaps are numbers with commas between, such as 0,0.5; got {text!r}.") from error
 
 
-def _tell(number: int, total: int, record: "MatchRecord") -> None:
-    match = record.match
-    gap = "its own gaps" if match.gap is None else f"gap {match.gap:g}"
-    found = f"{record.metric} {record.score:.4f}" if record.error is None else f"failed: {record.error}"
-    err.print(
-        f"{number}/{total} {match.dataset}, {gap}, draw {match.draw}: {match.system} {found} "
-        f"({sum(record.seconds.values()):.1f} s)",
-        soft_wrap=True,
-        highlight=False,
-        markup=False,
-    )
+def _tell() -> "Callable[[int, int, MatchRecord], None]":
+    """Says how each match ended, and how long the others may take at the pace so far."""
+    started = time.monotonic()
+
+    def tell_of(number: int, total: int, record: "MatchRecord") -> None:
+        match = record.match
+        gap = "its own gaps" if match.gap is None else f"gap {match.gap:g}"
+        found = f"{record.metric} {record.score:.4f}" if record.error is None else f"failed: {record.error}"
+        took, left = sum(record.seconds.values()), (time.monotonic() - started) / number * (total - number)
+        tell(
+            f"{number}/{total} {match.dataset}, {gap}, draw {match.draw}: {match.system} {found} ({took:.1f} s); "
+            f"about {spoken(left)} left"
+        )
+
+    return tell_of
 
 
 def _show(standings: "Standings") -> None:

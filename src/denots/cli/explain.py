@@ -66,7 +66,7 @@ def explain(
         missing = [name for name in schema.targets or ("target",) if name not in frame.columns]
         if missing:
             raise InvalidTarget(f"{table} has no column {missing[0]!r}, so there is no answer to compare with; add it.")
-        _show_importance(measure(estimator, schema.scan(frame, target=schema.target)))
+        _show_importance(measure(estimator, schema.scan(frame, target=schema.target), verbose=True))
         return
     series = one_series(estimator, frame, id)
     if each:

@@ -2,13 +2,32 @@
 
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denots.cli import columns as of
+from denots.cli.fit_shards import fit_folder
+from denots.cli.learning import (
+    MODEL,
+    TRAINING,
+    Balanced,
+    Jobs,
+    Out,
+    Overwrite,
+    Quiet,
+    Seed,
+    Settings,
+    Table,
+    Targets,
+    TaskName,
+    schema_from,
+    task_of,
+)
 from denots.cli.messages import complain, say, show_facts
+from denots.data.shards import is_sharded
 from denots.errors import InvalidFolder, InvalidOption
 
 if TYPE_CHECKING:
@@ -16,77 +35,28 @@ if TYPE_CHECKING:
     from denots.estimators import SeriesEstimator
     from denots.systems import System
     from denots.tasks import Task
-
-COLUMNS, CLEANING, MODEL, TRAINING = "Columns", "Cleaning", "Model", "Training"
+    from denots.training.loggers import CurveLog
 
 
 def fit(
-    table: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet, Feather or Excel file; - is stdin.", show_default=False)
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Model folder to write.", show_default=False)],
-    id: Annotated[
-        str, typer.Option(help="Column that says which series a row belongs to.", rich_help_panel=COLUMNS)
-    ] = "id",
-    time_column: Annotated[
-        str, typer.Option("--time", help="Column of numbers or dates.", rich_help_panel=COLUMNS)
-    ] = "time",
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column to learn, constant within a series. May be repeated for several of numbers.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = None,
-    targets: Annotated[
-        Path | None,
-        typer.Option(help="A second table (id, target) instead of a repeated column.", rich_help_panel=COLUMNS),
-    ] = None,
-    static: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns that are constant within a series: a,b. May be repeated.", rich_help_panel=COLUMNS),
-    ] = None,
-    channels: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Channels to use: a,b. May be repeated. Default: all other columns.", rich_help_panel=COLUMNS
-        ),
-    ] = None,
-    variable: Annotated[
-        str | None, typer.Option(help="Long table: column that names the channel.", rich_help_panel=COLUMNS)
-    ] = None,
-    value: Annotated[
-        str | None, typer.Option(help="Long table: column that holds the value.", rich_help_panel=COLUMNS)
-    ] = None,
-    time_unit: Annotated[
-        str | None, typer.Option(help="s, min, h or d; needed for dates.", rich_help_panel=COLUMNS)
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option(help="Column with the moment each series began.", rich_help_panel=COLUMNS)
-    ] = None,
-    time_format: Annotated[
-        str | None,
-        typer.Option(help="How dates are written: %d.%m.%Y %H:%M. Default: ISO 8601.", rich_help_panel=CLEANING),
-    ] = None,
-    na: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A further spelling of a missing value: n/a, -999. May be repeated.", rich_help_panel=CLEANING
-        ),
-    ] = None,
-    sort: Annotated[bool, typer.Option("--sort", help="Sort each series by time.", rich_help_panel=CLEANING)] = False,
-    duplicates: Annotated[
-        str,
-        typer.Option(
-            help="Several values of a channel at one time: error, mean, last or first.", rich_help_panel=CLEANING
-        ),
-    ] = "error",
-    skip_empty: Annotated[
-        bool, typer.Option("--skip-empty", help="Leave out series without any value.", rich_help_panel=CLEANING)
-    ] = False,
-    task: Annotated[
-        str, typer.Option(help="classification, regression, forecast or auto.", rich_help_panel=MODEL)
-    ] = "auto",
+    table: Table,
+    out: Out,
+    id: of.Id = "id",
+    time_column: of.Time = "time",
+    target: of.Target = None,
+    targets: Targets = None,
+    static: of.Static = None,
+    channels: of.Channels = None,
+    variable: of.Variable = None,
+    value: of.Value = None,
+    time_unit: of.TimeUnit = None,
+    start: of.Start = None,
+    time_format: of.TimeFormat = None,
+    na: of.Missing = None,
+    sort: of.Sort = False,
+    duplicates: of.Duplicates = "error",
+    skip_empty: of.SkipEmpty = False,
+    task: TaskName = "auto",
     system: Annotated[
         str | None,
         typer.Option(
@@ -94,25 +64,22 @@ def fit(
             rich_help_panel=MODEL,
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
+    settings: Settings = None,
+    balanced: Balanced = False,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    log: Annotated[
+        Path | None,
         typer.Option(
-            "--set",
-            help="An option of the system: depth=20, max_epochs=50. May be repeated; `denots systems NAME` lists them.",
-            rich_help_panel=MODEL,
+            help="Folder for learning curves as they grow: CSV, and events where TensorBoard is installed.",
+            rich_help_panel=TRAINING,
         ),
     ] = None,
-    balanced: Annotated[
-        bool, typer.Option("--balanced", help="Let rare classes weigh as much as common ones.", rich_help_panel=MODEL)
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of split, weights and batches.", rich_help_panel=TRAINING)] = 0,
     restart: Annotated[
         bool, typer.Option("--restart", help="Discard an interrupted run.", rich_help_panel=TRAINING)
     ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a finished model.", rich_help_panel=TRAINING)
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
 ) -> None:
     """Learn from a table of series and write a model folder.
 
@@ -125,48 +92,54 @@ def fit(
       denots fit visits.csv --target outcome --system trees -o model
       denots fit visits.csv --target outcome --set depth=20 -o model
       denots fit sensors.parquet --id unit --time t -o forecaster
+      denots fit shards -o model            (a folder of denots data convert)
     """
-    from denots.data.schema import TableSchema
-
-    schema = TableSchema(
+    schema = schema_from(
         id=id,
         time=time_column,
-        target=tuple(target or ()),
-        static=names(static, "--static"),
-        channels=names(channels, "--channels") or None,
-        picked=channels is not None,
+        target=target,
+        static=static,
+        channels=channels,
         variable=variable,
         value=value,
         time_unit=time_unit,
         start=start,
         time_format=time_format,
-        na=tuple(na or ()),
+        na=na,
         sort=sort,
         duplicates=duplicates,
         skip_empty=skip_empty,
     )
+    if is_sharded(table):
+        fit_folder(
+            table,
+            out,
+            schema=schema,
+            targets=targets,
+            task=task,
+            system=system,
+            settings=settings or (),
+            balanced=balanced,
+            seed=seed,
+            restart=restart,
+            overwrite=overwrite,
+            quiet=quiet,
+        )
+        return
     series = read_series(table, targets, schema)
     if not quiet:
-        _greet(series)
+        greet(series)
 
     # Only now what takes seconds to import: whoever has a mistake in a table hears of it at once.
     from denots.estimators import estimator_for
+    from denots.processors import limited_to
     from denots.systems import SYSTEMS
     from denots.systems.auto import Auto
-    from denots.tasks import TASKS, suggest_task
 
     check_output(out, overwrite)
-    kind = None if task == "auto" else TASKS.find(task)
     chosen = None if system is None else SYSTEMS.find(system)
     options = {} if chosen is None else read_options(chosen, settings or ())
-    if kind is None:
-        kind, reason = suggest_task(series.target)
-        told = () if series.schema is None else series.schema.targets
-        reason = f"{' and '.join(map(repr, told))} {reason}" if told else reason
-    elif kind.needs_target and series.target is None:
-        raise InvalidOption(f"--task {task} needs a target: name its column with --target.")
-    else:
-        reason = "as asked"
+    kind, reason = task_of(task, series)
     if chosen is None:
         chosen = SYSTEMS.resolve(estimator_for(kind).system)
         options = read_options(chosen, settings or ())
@@ -178,7 +151,7 @@ def fit(
         random_state=seed,
         checkpoint_dir=str(checkpoints),
         verbose=not quiet,
-        **_weights(kind, balanced),
+        **weights(kind, balanced),
     )
     if not quiet:
         say(f"task: {kind.name} ({reason})")
@@ -187,8 +160,10 @@ def fit(
             say(f"budget: {seconds:.0f} seconds, fast systems first; --set budget=SECONDS changes that")
     _prepare_checkpoints(checkpoints, restart, quiet)
     started = time.perf_counter()
+    logs = [] if log is None else _loggers(log)
     try:
-        estimator.fit(series)
+        with limited_to(jobs):
+            estimator.fit(series, callbacks=logs)
     except KeyboardInterrupt:
         complain("interrupted", "the same command goes on after the last finished epoch.", "bold yellow")
         raise
@@ -196,9 +171,11 @@ def fit(
     shutil.rmtree(checkpoints)
     if not quiet:
         _summarise(estimator, series, time.perf_counter() - started, out)
+    if logs and not logs[0].runs:
+        complain("note", f"nothing was logged: {chosen.name!r} did not train by epochs.", "bold yellow")
 
 
-def _greet(series: "SeriesSet") -> None:
+def greet(series: "SeriesSet") -> None:
     """Say what was read, and what is odd about it."""
     from denots.data.remarks import remarks
 
@@ -218,16 +195,6 @@ def check_output(folder: Path, overwrite: bool) -> None:
         raise InvalidFolder(
             f"{folder} holds a finished model; give --overwrite to replace it, or choose another --out."
         )
-
-
-def names(given: Iterable[str] | None, option: str) -> tuple[str, ...]:
-    """The names in lists such as `age,weight`, of all times that an option was given."""
-    if given is None:
-        return ()
-    found = tuple(name.strip() for text in given for name in text.split(",") if name.strip())
-    if not found:
-        raise InvalidOption(f"{option} names no column; give names with commas between, or leave it out.")
-    return found
 
 
 def read_options(system: "System", settings: Sequence[str]) -> dict[str, Any]:
@@ -258,7 +225,16 @@ def read_series(table: Path, targets: Path | None, schema: Any) -> "SeriesSet":
     return series
 
 
-def _weights(task: "type[Task]", balanced: bool) -> dict[str, Any]:
+def _loggers(folder: Path) -> "list[CurveLog]":
+    """CSV files always, and events where their library is installed."""
+    from importlib.util import find_spec
+
+    from denots.training.loggers import CSVLog, TensorBoardLog
+
+    return [CSVLog(folder)] + ([TensorBoardLog(folder)] if find_spec("tensorboard") else [])
+
+
+def weights(task: "type[Task]", balanced: bool) -> dict[str, Any]:
     if balanced and task.learns != "classes":
         raise InvalidOption(f"--balanced weighs classes, and {task.name} has none; leave it out.")
     return {"class_weight": "balanced"} if balanced else {}
@@ -299,7 +275,8 @@ def _summarise(estimator: "SeriesEstimator", series: "SeriesSet", seconds: float
         )
         facts["epochs"] = f"{len(fitted.curve)}, the best was number {best + 1}"
     facts |= {
-        f"validation {metric}": f"{estimator.validation_score_:.4f}, on {estimator.validation_size_} series",
+        f"validation {metric}": f"{estimator.validation_score_:.4f} ± {estimator.validation_spread_:.4f}, on "
+        f"{estimator.validation_size_} series",
         "seconds": f"{seconds:.1f}",
         "model": str(out),
     }

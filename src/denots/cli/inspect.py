@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denots.cli.fit import names
+from denots.cli.learning import names
 from denots.cli.messages import say
 
 if TYPE_CHECKING:

@@ -31,6 +31,12 @@ def show_facts(facts: dict[str, str]) -> None:
         out.print(Text.assemble((name.ljust(width), "bold"), "  ", value), soft_wrap=True)
 
 
+def print_whole(table: Any) -> None:
+    """A table with whole rows, in pipes and on narrow screens, too."""
+    wide = Console(file=out.file, width=400)
+    Console(file=out.file, width=max(out.width, wide.measure(table).maximum)).print(table)
+
+
 def watched() -> bool:
     """Whether somebody looks at stderr, where progress bars are drawn."""
     return sys.stderr.isatty()

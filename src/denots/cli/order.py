@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denots.cli.fit import names, read_options, read_series
-from denots.cli.messages import err, out, say, watched
+from denots.cli.fit import read_options, read_series
+from denots.cli.learning import names
+from denots.cli.messages import out, say
 from denots.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def order(
       denots order visits.csv --target outcome --system trees --folds 10
     """
     from denots.data.schema import TableSchema
-    from denots.diagnostics.order import examine_order
+    from denots.diagnostics.order import VERSIONS, examine_order
+    from denots.progress import tracking
     from denots.systems import SYSTEMS
     from denots.tasks import TASKS, suggest_task
 
@@ -65,13 +67,10 @@ def order(
     )
     series = read_series(table, targets, schema)
     kind = suggest_task(series.target)[0] if task == "auto" else TASKS.find(task)
-    with err.status("") as status:
-
-        def advance(version: str, fold: int) -> None:
-            if watched():
-                status.update(f"fold {fold + 1} of {folds}: {version}")
-
-        report = examine_order(series, kind, system=system, options=options, folds=folds, seed=seed, advance=advance)
+    with tracking(len(VERSIONS) * folds, "fits") as begin:
+        report = examine_order(
+            series, kind, system=system, options=options, folds=folds, seed=seed, advance=lambda *_: begin()
+        )
     _show(report, system)
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denots.cli.messages import out, show_facts
+from denots.cli.messages import out, print_whole, show_facts
 from denots.protocol import DEFAULT_PROTOCOL
 
 if TYPE_CHECKING:
@@ -24,12 +24,14 @@ def systems(
     denots systems denots
     denots systems --sizes --protocol fair
     """
+    from denots.options import tunables
     from denots.systems import SYSTEMS
 
     if name is not None:
         system = SYSTEMS.find(name)
         out.print(system.description, highlight=False)
-        show_facts({option: _spelled(value) for option, value in system.options.items()})
+        among = {option: f" (tune: {where})" for option, where in tunables(system.configs).items()}
+        show_facts({option: _spelled(value) + among.get(option, "") for option, value in system.options.items()})
     elif sizes:
         _show_sizes(protocol)
     else:
@@ -57,7 +59,6 @@ def _spelled(value: object) -> str:
 def _show_sizes(protocol: str) -> None:
     """Counted on the built models, without embedding, static projection and head; the paper's number stands behind."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     from denots.experiments import published
@@ -72,8 +73,7 @@ def _show_sizes(protocol: str) -> None:
         models = {dataset: built(system, dataset, check_protocol(protocol)) for dataset in SHAPES}
         cells = [_size(model, published.PARAMETERS[dataset].get(system)) for dataset, model in models.items()]
         table.add_row(system, _solver(models["pendulum"]), _reads_time(models["pendulum"]), *cells)
-    wide = Console(file=out.file, width=400)
-    Console(file=out.file, width=max(out.width, wide.measure(table).maximum)).print(table)  # whole rows, in pipes too
+    print_whole(table)
 
 
 def _size(model: "Model | None", theirs: int | None) -> str:

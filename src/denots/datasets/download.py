@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from denots.datasets.progress import byte_bar
 from denots.errors import DownloadFailed, InvalidOption
+from denots.progress import byte_bar
 
 BLOCK = 1 << 18
 TIMEOUT = 60.0  # seconds without a byte

@@ -12,8 +12,8 @@ from denots.data.series import SeriesSet
 from denots.datasets.bundle import Bundle
 from denots.datasets.dataset import DerivedRecipe, Recipe, Source, SplitSizes, check_available
 from denots.datasets.library import home
-from denots.datasets.progress import track
 from denots.errors import InvalidFile, InvalidFolder, InvalidOption, NotImported
+from denots.progress import track
 from denots.protocol import Protocol
 
 T = TypeVar("T")

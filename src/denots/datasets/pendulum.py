@@ -17,7 +17,7 @@ from denots.data.series import SeriesSet
 from denots.datasets.dataset import Recipe, SplitSizes, series_ids, stream
 from denots.datasets.hawkes import draw_hawkes, offsets_of
 from denots.datasets.pendulum_motion import Pendulums, angles_at
-from denots.datasets.progress import track
+from denots.progress import track
 from denots.shapes import FloatArray, IntArray
 
 CHUNK = 256  # series drawn together; each chunk has its own random streams

@@ -19,8 +19,8 @@ import numpy as np
 
 from denots.data.series import SeriesSet
 from denots.datasets.dataset import DerivedRecipe, Parts, Source, SplitSizes, share_limits, stream
-from denots.datasets.progress import track
 from denots.errors import InvalidFile
+from denots.progress import track
 from denots.shapes import BoolArray, FloatArray, IntArray
 
 CHANNELS = (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from denots.datasets.progress import track
 from denots.errors import InvalidFile
+from denots.progress import track
 from denots.shapes import FloatArray, IntArray
 
 CHANNELS = (

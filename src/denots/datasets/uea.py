@@ -28,8 +28,8 @@ from denots.datasets.dataset import (
     stream,
 )
 from denots.datasets.packed import read_packed
-from denots.datasets.progress import byte_bar
 from denots.errors import InvalidFile
+from denots.progress import byte_bar
 
 PARTS = ("train", "test")
 TRAIN_SHARE = 0.8

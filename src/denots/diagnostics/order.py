@@ -19,7 +19,7 @@ from denots.estimators import estimator_for
 from denots.shapes import FloatArray, IntArray
 from denots.tasks import Task
 
-AS_IS, SHUFFLED, RANKS = "as they are", "rows shuffled", "times as ranks"
+AS_IS, SHUFFLED, RANKS = VERSIONS = "as they are", "rows shuffled", "times as ranks"
 SURE = 2.0  # standard errors that a loss must exceed to be called one
 
 

@@ -1,7 +1,7 @@
 """Classify whole series."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from denots.estimators.inputs import row_length
 from denots.systems import System
 from denots.tasks import Classification
 from denots.tasks.task import known_target
+from denots.training.progress import Progress
 
 
 class SeriesClassifier(ClassifierMixin, SeriesEstimator):
@@ -47,7 +48,14 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
         self.class_weight = class_weight
 
     def fit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None, validation: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        validation: Any = None,
+        callbacks: Sequence[Progress] = (),
     ) -> Self:
         """Learn from series and their classes; `y` may be left out if X is a SeriesSet with a target.
 
@@ -55,8 +63,9 @@ class SeriesClassifier(ClassifierMixin, SeriesEstimator):
             sample_weight: how much each series counts; not all systems can weigh, and those that cannot say so.
             groups: a label for each series, such as a hospital; no fold or validation split parts a group.
             validation: series to choose by instead of a share of X: a pair (X, y), or a SeriesSet with a target.
+            callbacks: told about every epoch, such as `denots.training.loggers.CSVLog("logs")`.
         """
-        given = {"sample_weight": sample_weight, "groups": groups, "validation": validation}
+        given = {"sample_weight": sample_weight, "groups": groups, "validation": validation, "callbacks": callbacks}
         self._fit(self._to_learn(X, y), class_weight=self.class_weight, **given)
         self.n_features_in_ = row_length(X) or self.n_features_in_
         return self

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from torch import Tensor
 
 from denots.data.reading import Reading
 from denots.errors import InvalidOption
 from denots.estimators.subgroups import Grouping
 from denots.registry import listed, lookup
 from denots.shapes import FloatArray, IntArray
-from denots.systems import Fitted, Problem
+from denots.tasks import Part, Task
 
 if TYPE_CHECKING:
     from denots.estimators.estimator import SeriesEstimator
@@ -49,16 +50,12 @@ class Calibration:
     horizon: FloatArray
 
     @classmethod
-    def of(cls, fitted: Fitted, problem: Problem) -> "Calibration | None":
-        """From what a fitted system says of series that it has not learnt from; None where there are none."""
-        part, outputs = problem.train, fitted.held_out
-        if outputs is None:
-            if problem.val is None:
-                return None
-            part, outputs = problem.val, fitted.held_back
-            if outputs is None:
-                outputs = fitted.outputs(part.series, part.at).outputs
-        misfit = problem.task.nonconformity(fitted.task.answer(outputs.double()).numpy(), part.target.numpy())
+    def of(cls, task: Task, told: tuple[Part, Tensor] | None) -> "Calibration | None":
+        """From outputs for series that the fitted system has not learnt from; None where there are none."""
+        if told is None:
+            return None
+        part, outputs = told
+        misfit = task.nonconformity(task.answer(outputs.double()).numpy(), part.target.numpy())
         if misfit is None:
             return None
         n, times = len(part), np.zeros((len(part), 0))

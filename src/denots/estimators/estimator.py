@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -26,7 +26,9 @@ from denots.estimators.per_series import read_groups, read_weights
 from denots.estimators.validation import check_serves, validation_split, weigh_classes
 from denots.shapes import BoolArray, FloatArray
 from denots.systems import SYSTEMS, Problem, System
+from denots.systems.held_out import standard_error, unseen
 from denots.tasks import Scores, Task
+from denots.training.progress import Progress, Several, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,6 +127,7 @@ class SeriesEstimator(BaseEstimator):
         sample_weight: Any = None,
         groups: Any = None,
         validation: Any = None,
+        callbacks: Sequence[Progress] = (),
     ) -> Self:
         """Learn from series with their target; sets every attribute that prediction needs."""
         weight, members = read_weights(sample_weight, len(series)), read_groups(groups, len(series))
@@ -148,15 +151,11 @@ class SeriesEstimator(BaseEstimator):
         if self.checkpoint_dir is not None:
             folder = Path(self.checkpoint_dir)
             claim(folder, type(self).__name__, self._identity(), part, None if validation is None else val)
-        found = {
-            name: system.fit(
-                problem,
-                seed=seed,
-                folder=None if folder is None else folder / name,
-                progress=self.verbose,
-            )
-            for name, system in candidates.items()
-        }
+        watcher, found = Several([shown(self.verbose), *callbacks]), {}
+        for name, system in candidates.items():
+            watcher.stage(name)
+            place = None if folder is None else folder / name
+            found[name] = system.fit(problem, seed=seed, folder=place, progress=watcher)
         best = max(found, key=lambda name: (found[name].score, -found[name].loss))
         self.system_, self.fitted_, self.task_ = candidates[best], found[best], problem.task
         self.scores_ = {name: fitted.score for name, fitted in found.items()}
@@ -164,7 +163,11 @@ class SeriesEstimator(BaseEstimator):
         self.n_features_in_ = len(series.channels)
         self.validation_size_, self.validation_score_ = len(train if val is None else val), found[best].score
         self.schema_, self.ranges_ = series.schema, Ranges.of(series)
-        self.calibration_ = Calibration.of(self.fitted_, problem)
+        told = unseen(self.fitted_, problem)
+        self.calibration_ = Calibration.of(problem.task, told)
+        self.validation_spread_ = (
+            float("nan") if told is None else standard_error(problem.task, told[1], told[0].target)
+        )
         self._warn_of_failures(len(train))
         return self
 

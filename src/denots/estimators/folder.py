@@ -51,7 +51,8 @@ ESTIMATORS: dict[str, type[SeriesEstimator]] = {
 }
 _PARTS: dict[str, Registry[Any]] = {"field": FIELDS, "path": PATHS, "task": TASKS}  # what may be a class
 _TRANSIENT = ("random_state", "checkpoint_dir", "verbose")
-_LEARNT = ("time_unit_", "n_features_in_", "validation_score_", "validation_size_", "scores_")
+_LEARNT = ("time_unit_", "n_features_in_", "validation_score_", "validation_spread_", "validation_size_", "scores_")
+_SINCE = {"validation_spread_": float("nan")}  # what folders lack that were written before it was kept
 
 
 def replaceable(folder: Path) -> bool:
@@ -126,7 +127,7 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any], root: Path) -
     estimator.task_, estimator.system_ = task, system
     estimator.fitted_ = system.restore(task, Shape(len(channels), len(static)), State(told["state"], arrays))
     for name in _LEARNT:
-        setattr(estimator, name, description["learnt"][name])
+        setattr(estimator, name, (_SINCE | description["learnt"])[name])
     place = str(root / DESCRIPTION)
     schema = description["schema"]
     estimator.schema_ = None if schema is None else TableSchema.from_json(schema, place)

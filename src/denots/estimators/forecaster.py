@@ -12,6 +12,7 @@ from denots.estimators.inputs import as_series_set
 from denots.shapes import FloatArray
 from denots.systems import System
 from denots.tasks import Forecast
+from denots.training.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,9 +48,13 @@ class SeriesForecaster(SeriesEstimator):
             verbose=verbose,
         )
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from complete series; no target is needed, `y` is ignored."""
-        return self._fit(as_series_set(X))
+    def fit(self, X: Any, y: Any = None, *, callbacks: Sequence[Progress] = ()) -> Self:
+        """Learn from complete series; no target is needed, `y` is ignored.
+
+        Args:
+            callbacks: told about every epoch, such as `denots.training.loggers.CSVLog("logs")`.
+        """
+        return self._fit(as_series_set(X), callbacks=callbacks)
 
     def predict(self, X: Any, times: Any, *, strict: bool = False) -> Any:
         """Values at the given times, from all observations in X.

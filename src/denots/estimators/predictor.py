@@ -1,7 +1,7 @@
 """Answer any task, one of your own too."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import as_series_set
 from denots.systems import System
 from denots.tasks import TASKS, Task
+from denots.training.progress import Progress
 
 
 class SeriesPredictor(SeriesEstimator):
@@ -44,9 +45,10 @@ class SeriesPredictor(SeriesEstimator):
     def task_type(self) -> type[Task]:  # type: ignore[override]
         return TASKS.resolve(self.task)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from series and their target, if the task has one."""
-        return self._fit(self._to_learn(X, y) if self.task_type.needs_target else as_series_set(X))
+    def fit(self, X: Any, y: Any = None, *, callbacks: Sequence[Progress] = ()) -> Self:
+        """Learn from series and their target, if the task has one; callbacks are told about every epoch."""
+        series = self._to_learn(X, y) if self.task_type.needs_target else as_series_set(X)
+        return self._fit(series, callbacks=callbacks)
 
     def predict(self, X: Any, *, strict: bool = False) -> np.ndarray:
         """What the task answers for each series; NaN where there is no answer."""

@@ -1,5 +1,6 @@
 """Predict numbers from whole series."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.base import RegressorMixin
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import row_length
 from denots.tasks import Regression
+from denots.training.progress import Progress
 
 
 class SeriesRegressor(RegressorMixin, SeriesEstimator):
@@ -20,7 +22,14 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
     task_: Regression
 
     def fit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None, validation: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        validation: Any = None,
+        callbacks: Sequence[Progress] = (),
     ) -> Self:
         """Learn from series and their numbers; `y` may be left out if X is a SeriesSet with a target.
 
@@ -29,8 +38,10 @@ class SeriesRegressor(RegressorMixin, SeriesEstimator):
             sample_weight: how much each series counts; not all systems can weigh, and those that cannot say so.
             groups: a label for each series, such as a hospital; no fold or validation split parts a group.
             validation: series to choose by instead of a share of X: a pair (X, y), or a SeriesSet with a target.
+            callbacks: told about every epoch, such as `denots.training.loggers.CSVLog("logs")`.
         """
-        self._fit(self._to_learn(X, y), sample_weight=sample_weight, groups=groups, validation=validation)
+        given = {"sample_weight": sample_weight, "groups": groups, "validation": validation, "callbacks": callbacks}
+        self._fit(self._to_learn(X, y), **given)
         self.n_features_in_ = row_length(X) or self.n_features_in_
         return self
 

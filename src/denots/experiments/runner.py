@@ -12,11 +12,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import torch
-
 from denots.errors import DenotsError, OutOfTime, WorkerLost
 from denots.experiments.experiment import Experiment, Request, Study
 from denots.experiments.results import Findings, Results
+from denots.processors import start_worker
 from denots.runs.origin import Profile
 from denots.runs.record import RunRecord, versions
 from denots.runs.run import Measure, run
@@ -135,7 +134,7 @@ def _side_by_side(
 ) -> Iterator[tuple[Job, Fate, str]]:
     threads = max(1, (os.cpu_count() or 1) // workers)
     waiting, running = list(reversed(jobs)), dict[Future[tuple[Fate, str]], Job]()
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (threads, os.getpid())) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), start_worker, (threads, os.getpid())) as pool:
         while waiting or running:
             while waiting and len(running) < workers and not (deadline is not None and time.time() > deadline):
                 job = waiting.pop()
@@ -150,20 +149,6 @@ def _side_by_side(
                     raise WorkerLost(
                         f"a process was killed at {job.label}, most likely for want of memory; start again with fewer --jobs."
                     ) from error
-
-
-def _start_worker(threads: int, parent: int) -> None:
-    """Share the processors, and end with the parent, which may be killed without a chance to say so."""
-    import threading
-
-    torch.set_num_threads(threads)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _make(job: Job, folder: Path, deadline: float | None) -> tuple[Fate, str]:

@@ -10,6 +10,7 @@ from denots.data.series import SeriesSet, ragged_rows
 from denots.errors import InvalidOption
 from denots.estimators.estimator import SeriesEstimator
 from denots.explain.subject import check_model
+from denots.progress import track
 from denots.shapes import BoolArray, FloatArray, IntArray
 from denots.tasks import Part
 
@@ -40,7 +41,9 @@ class Importance:
         return pd.DataFrame(self.needs, columns=Need._fields)
 
 
-def importance(model: SeriesEstimator, X: Any, y: Any = None, *, repeats: int = 5, seed: int = 0) -> Importance:
+def importance(
+    model: SeriesEstimator, X: Any, y: Any = None, *, repeats: int = 5, seed: int = 0, verbose: bool = False
+) -> Importance:
     """How far the metric of the model falls on series with known answers when one channel tells of another series.
 
     Each series is given the observations that a random other one has in this channel, with their times, counted from
@@ -48,6 +51,7 @@ def importance(model: SeriesEstimator, X: Any, y: Any = None, *, repeats: int = 
 
     Args:
         repeats: draws of who is given whose observations.
+        verbose: tell on stderr how long it may still take.
     """
     check_model(model)
     series = model.read_known(X, y)
@@ -59,14 +63,14 @@ def importance(model: SeriesEstimator, X: Any, y: Any = None, *, repeats: int = 
     rng = np.random.default_rng(seed)
     score = _score(model, part, series, np.ones(len(series), dtype=bool))
     drops: dict[str, list[float]] = {name: [] for name in (*series.channels, *series.static_names)}
-    for _ in range(repeats):
-        for k, found in enumerate(drops.values()):
-            givers = rng.permutation(len(series))
-            if k < len(series.channels):
-                found.append(score - _score(model, part, *exchange_channel(series, k, givers)))
-            else:
-                changed = exchange_static(series, k - len(series.channels), givers)
-                found.append(score - _score(model, part, changed, np.ones(len(series), dtype=bool)))
+    exchanges = list(enumerate(drops.values())) * repeats
+    for k, found in track(exchanges, "exchanged") if verbose else exchanges:
+        givers = rng.permutation(len(series))
+        if k < len(series.channels):
+            found.append(score - _score(model, part, *exchange_channel(series, k, givers)))
+        else:
+            changed = exchange_static(series, k - len(series.channels), givers)
+            found.append(score - _score(model, part, changed, np.ones(len(series), dtype=bool)))
     needs = [
         Need(name, float(np.mean(found)), float(np.std(found, ddof=1)) if repeats > 1 else float("nan"))
         for name, found in drops.items()

@@ -17,13 +17,13 @@ from denots.errors import NothingLearnt, OutOfTime
 from denots.heads.combine import weigh
 from denots.shapes import FloatArray
 from denots.systems.bagged import fit_bag, join_states, restore_bag, split_state
-from denots.systems.held_out import held_out_loss, trivial_outputs, weighed_loss
+from denots.systems.held_out import held_out_loss, standard_error, trivial_outputs, weighed_loss
 from denots.systems.linear import refuse_times
 from denots.systems.system import Configured, Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained
 from denots.tasks import Task
 from denots.training.model import Output
-from denots.training.progress import Progress
+from denots.training.progress import Progress, shown
 
 FOLDS = 5
 MANY_SERIES = 1000  # from so many on, all but the early ones wait for trained systems
@@ -32,7 +32,6 @@ MANY_SERIES = 1000  # from so many on, all but the early ones wait for trained s
 TRAINED_SHARE, FEW_SHARE, MANY_SHARE = 2 / 3, 1 / 2, 1 / 4
 LEAST_SHARE = 0.2  # of the whole time; with less nothing is begun
 LEAST_WEIGHT = 0.02  # a member that counts for less is left out
-RESAMPLES = 100  # for the spread of a score
 TRIVIAL, BLEND = "trivial answer", "blend"
 
 
@@ -109,7 +108,7 @@ class Auto(Configured):
         progress: Progress | bool = False,
         deadline: float | None = None,
     ) -> Blend:
-        started, budget = time.perf_counter(), self.config.seconds(len(problem.train))
+        started, budget, watcher = time.perf_counter(), self.config.seconds(len(problem.train)), shown(progress)
         limit = time.time() + budget
         limit = limit if deadline is None else min(limit, deadline)
         task, target = problem.task, problem.train.target
@@ -127,7 +126,9 @@ class Auto(Configured):
             share = TRAINED_SHARE if isinstance(system, Trained) else other
             share = left if name == ordered[-1][0] else left * share
             enough = left > max(LEAST_SHARE * budget, 0.0 if system.holds_out else slowest)
-            tried = self._try(name, system, problem, seed, folder, time.time() + share) if enough else None
+            if enough:
+                watcher.stage(name, left)
+            tried = self._try(name, system, problem, seed, folder, time.time() + share, watcher) if enough else None
             if tried is None or tried.held_out is None:
                 board.append({"system": name, "note": "left out: it would not have fitted into the budget"})
                 continue
@@ -178,7 +179,14 @@ class Auto(Configured):
         return [(name, self.members[name]) for name in order]
 
     def _try(
-        self, name: str, system: System, problem: Problem, seed: int, folder: Path | None, limit: float
+        self,
+        name: str,
+        system: System,
+        problem: Problem,
+        seed: int,
+        folder: Path | None,
+        limit: float,
+        progress: Progress,
     ) -> Fitted | None:
         """A member with its held-out outputs; None where time is over before it is ready."""
         if time.time() >= limit:
@@ -188,7 +196,7 @@ class Auto(Configured):
             system = replace(system, anytime=True)
         try:
             if system.holds_out:
-                return fit_bag(system, problem, FOLDS, seed=seed, folder=place, deadline=limit)
+                return fit_bag(system, problem, FOLDS, seed=seed, folder=place, progress=progress, deadline=limit)
             return system.fit(replace(problem, val=None), seed=seed, folder=place, deadline=limit)
         except OutOfTime:
             return None
@@ -242,14 +250,11 @@ def _row(name: str, task: Task, outputs: Tensor, target: Tensor, seconds: float)
     """Metric with its standard error over series, loss and time; of the series that something is said of."""
     known = ~outputs.isnan().any(dim=1)
     outputs, target = outputs[known], target[known]
-    rng = np.random.default_rng(0)
-    draws = torch.from_numpy(rng.integers(0, len(target), (RESAMPLES, len(target))))
-    again = [float(task.metric(outputs[rows], target[rows])) for rows in draws]
     return {
         "system": name,
         "metric": task.metric_name,
         "score": float(task.metric(outputs, target)),
-        "spread": float(np.nanstd(again)),
+        "spread": standard_error(task, outputs, target),
         "loss": float(task.loss(outputs, target)),
         "series": len(target),
         "seconds": round(seconds, 2),

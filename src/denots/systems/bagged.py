@@ -14,6 +14,7 @@ from denots.systems.held_out import folds
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.tasks import Task
 from denots.training.model import Output
+from denots.training.progress import Progress, shown
 
 ENOUGH = 200  # series held out, if there are so many, tell what a system is worth
 
@@ -43,6 +44,7 @@ def fit_bag(
     *,
     seed: int,
     folder: Path | None = None,
+    progress: Progress | bool = False,
     deadline: float | None = None,
 ) -> Bag:
     """One model for each fold of the training series, with that fold to choose by.
@@ -50,7 +52,7 @@ def fit_bag(
     Where time is short there are fewer models, as long as they hold out enough series; those of the folds that
     were left out have NaN in `held_out`. Folds that are needed share the time.
     """
-    started, slowest = time.perf_counter(), 0.0
+    started, slowest, watcher = time.perf_counter(), 0.0, shown(progress)
     task, train = problem.task, problem.train
     members: list[Fitted] = []
     held_out = torch.full((len(train), task.outputs), torch.nan, dtype=torch.float64)
@@ -67,7 +69,8 @@ def fit_bag(
         part = Problem(task, train.select(learnt), unseen)
         share = None if deadline is None else time.time() + (deadline - time.time()) / max(1, needed - k)
         try:
-            members.append(system.fit(part, seed=seed + k, folder=place, deadline=share))
+            watcher.stage(f"{system.name} fold {k + 1} of {len(parts)}")
+            members.append(system.fit(part, seed=seed + k, folder=place, progress=watcher, deadline=share))
         except OutOfTime:
             if k < needed:
                 raise

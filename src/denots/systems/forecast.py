@@ -13,6 +13,7 @@ from torch import Tensor
 from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
+from denots.options import Range, tunable
 from denots.shapes import FloatArray
 from denots.systems.departure import Departure, ForestOptions, Lesson, Ridge, learn_again, learn_departure
 from denots.systems.forecast_features import Knowledge, Told
@@ -44,9 +45,9 @@ class ForecastConfig:
     """
 
     questions: int = 400_000
-    learning_rate: float = 0.05
+    learning_rate: float = tunable(0.05, Range(0.01, 0.3, log=True))
     rounds: int = 400
-    leaves: int = 31
+    leaves: int = tunable(31, Range(4, 127, log=True))
     patience: int = 30
 
     def __post_init__(self) -> None:

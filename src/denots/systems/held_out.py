@@ -1,5 +1,6 @@
 """Judge by what was held out: outputs for training series from models that have not learnt from them."""
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -8,7 +9,31 @@ from torch import Tensor
 
 from denots.data.split import deal_folds
 from denots.shapes import IntArray
+from denots.systems.system import Fitted, Problem
 from denots.tasks import Part, Task
+
+RESAMPLES = 100  # for the standard error of a metric
+
+
+def unseen(fitted: Fitted, problem: Problem) -> tuple[Part, Tensor] | None:
+    """Series that the fitted system has not learnt from, with what it says of them; None where there are none."""
+    if fitted.held_out is not None:
+        return problem.train, fitted.held_out
+    if problem.val is None:
+        return None
+    if fitted.held_back is not None:
+        return problem.val, fitted.held_back
+    return problem.val, fitted.outputs(problem.val.series, problem.val.at).outputs
+
+
+def standard_error(task: Task, outputs: Tensor, target: Tensor) -> float:
+    """Of the metric, over series that are drawn again and again from those that something is said of."""
+    known = ~outputs.flatten(1).isnan().any(dim=1)
+    outputs, target = outputs[known], target[known]
+    rng = np.random.default_rng(0)
+    draws = torch.from_numpy(rng.integers(0, len(target), (RESAMPLES, len(target))))
+    again = np.array([_metric(task, outputs[rows], target[rows]) for rows in draws])
+    return float(np.nanstd(again)) if np.isfinite(again).any() else float("nan")
 
 
 def folds(task: Task, part: Part, count: int, seed: int) -> list[tuple[IntArray, IntArray]]:
@@ -16,6 +41,16 @@ def folds(task: Task, part: Part, count: int, seed: int) -> list[tuple[IntArray,
     count = max(2, min(count, len(part) // 2))
     held = deal_folds(len(part), count, seed=seed, labels=task.strata(part), groups=part.groups)
     return [(np.setdiff1d(np.arange(len(part)), rows), rows) for rows in held]
+
+
+def _metric(task: Task, outputs: Tensor, target: Tensor) -> float:
+    """The metric, or NaN for a draw that it warns of, such as one of a single class."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            return float(task.metric(outputs, target))
+        except UserWarning:
+            return float("nan")
 
 
 def held_out_loss(task: Task, target: Tensor, weight: Tensor | None = None) -> Callable[[Tensor], Tensor]:

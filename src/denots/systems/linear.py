@@ -16,6 +16,7 @@ from denots.features import NormalScores, Oscillators, RandomFields, Summary
 from denots.heads.combine import calibrate
 from denots.heads.ridge import Ridge, fit_ridge
 from denots.ode.native import MAX_STATES
+from denots.options import Choice, Range, tunable
 from denots.shapes import FloatArray
 from denots.systems.held_out import held_out_loss
 from denots.systems.system import Configured, Fitted, Problem, Shape, State
@@ -34,8 +35,8 @@ class OscillatorsConfig:
     """
 
     oscillators: int | None = None
-    thresholds: int = 5
-    timed: bool = False
+    thresholds: int = tunable(5, Range(2, 9))
+    timed: bool = tunable(False, Choice((False, True)))
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -51,8 +52,8 @@ class RandomFieldsConfig:
     """Options of `features.RandomFields`."""
 
     fields: int = 33
-    states: int = 32
-    thresholds: int = 3
+    states: int = tunable(32, Choice((8, 16, 32)))
+    thresholds: int = tunable(3, Range(1, 5))
 
     def __post_init__(self) -> None:
         check_options(self, most={"states": MAX_STATES})

@@ -15,6 +15,7 @@ from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
 from denots.data.summary import summarise
 from denots.errors import InvalidOption
+from denots.options import Range, tunable
 from denots.paths import Linear
 from denots.shapes import FloatArray
 from denots.systems.system import Configured, Fitted, Problem, Shape, State
@@ -36,9 +37,9 @@ class TreesConfig:
     leaves: of each tree.
     """
 
-    learning_rate: float = 0.1
+    learning_rate: float = tunable(0.1, Range(0.01, 0.3, log=True))
     rounds: int = 300
-    leaves: int = 31
+    leaves: int = tunable(31, Range(4, 127, log=True))
     patience: int = 30
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from denots.backbones.options import check_options
+from denots.options import Range, tunable
 from denots.training.schedule import Schedule
 
 STEPS_PER_ROOT = 100  # so many steps for each unit of the square root of the number of series
@@ -30,9 +31,9 @@ class TrainConfig:
     balanced_sampling: draw training series with replacement, each class equally often.
     """
 
-    learning_rate: float = 5e-3
+    learning_rate: float = tunable(5e-3, Range(3e-4, 3e-2, log=True))
     schedule: Schedule = "cycles"
-    weight_decay: float = 0.01
+    weight_decay: float = tunable(0.01, Range(1e-3, 0.3, log=True))
     clip: float | None = 1.0
     batch_size: int | None = None
     max_epochs: int = 28

@@ -1,38 +1,52 @@
 """What someone who waits for a run is told: the epoch, how good the model is, and how long it may still take."""
 
-import abc
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from denots.progress import LineClock, spoken, tell
 from denots.training.config import TrainConfig
+from denots.training.schedule import step_size
 
 if TYPE_CHECKING:
     from denots.training.model import Model
 
-LINE_SECONDS, LINE_SHARE = 10.0, 0.1
-
 
 @dataclass(frozen=True)
 class Plan:
-    """What is ahead: at most so many epochs of so many batches, and the name of the metric."""
+    """What is ahead: at most so many epochs of so many batches, the name of the metric, and the learning rate at the
+    end of each epoch.
+    """
 
     label: str
     metric: str
     epochs: int
     batches: int
+    rates: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, model: "Model", config: TrainConfig, batches: int) -> "Plan":
         depth = getattr(model.backbone.config, "depth", None)
         label = "" if depth is None else f"depth {depth:g}, "
-        return cls(label, model.task.metric_name, config.max_epochs, batches)
+        ends = (epoch + 1 - 0.5 / batches for epoch in range(config.max_epochs))
+        rates = tuple(config.learning_rate * step_size(config.schedule, config.max_epochs, moment) for moment in ends)
+        return cls(label, model.task.metric_name, config.max_epochs, batches, rates)
 
 
-class Progress(abc.ABC):
-    """Is told what `fit` does; one object may watch several runs, one after the other."""
+class Progress:
+    """Is told what a fit does; one object may watch several runs, one after the other.
+
+    A callback of your own overrides what it wants to hear of: `epoch` is what most need. What it raises ends the fit.
+    """
+
+    name = "run"
+
+    def stage(self, name: str, left: float | None = None) -> None:
+        """A part of a longer fit begins, which has at most so many seconds; runs that start now belong to it."""
+        self.name = name
 
     def start(self, plan: Plan, rows: list[dict[str, float]]) -> None:
         """A run begins, or goes on after the epochs in `rows`."""
@@ -46,7 +60,6 @@ class Progress(abc.ABC):
         """An epoch ended; `rows` is the learning curve with it."""
         self.rows = rows
 
-    @abc.abstractmethod
     def stop(self) -> None:
         """The run ended, in whatever way; called even when it never started."""
 
@@ -63,40 +76,64 @@ class Progress(abc.ABC):
         if not self.batches_done:
             return ""
         ahead = (self.plan.epochs - self.first_epoch) * self.plan.batches - self.batches_done
-        return f"at most {_spoken((time.monotonic() - self.started) / self.batches_done * ahead)} left"
+        return f"at most {spoken((time.monotonic() - self.started) / self.batches_done * ahead)} left"
 
 
-class Silence(Progress):
-    """Tells nobody."""
+class Several(Progress):
+    """Tells each of several what it is told."""
+
+    def __init__(self, listeners: Iterable[Progress]) -> None:
+        self.listeners = list(listeners)
+
+    def stage(self, name: str, left: float | None = None) -> None:
+        for listener in self.listeners:
+            listener.stage(name, left)
+
+    def start(self, plan: Plan, rows: list[dict[str, float]]) -> None:
+        for listener in self.listeners:
+            listener.start(plan, rows)
+
+    def batch(self) -> None:
+        for listener in self.listeners:
+            listener.batch()
+
+    def epoch(self, rows: list[dict[str, float]]) -> None:
+        for listener in self.listeners:
+            listener.epoch(rows)
 
     def stop(self) -> None:
-        pass
+        for listener in self.listeners:
+            listener.stop()
 
 
-class Lines(Progress):
-    """A line on stderr after the first epoch, and then after every ten seconds and tenth of the time so far."""
+class _Spoken(Progress):
+    """Says on stderr which part of a longer fit begins."""
 
-    due = 0.0
+    def stage(self, name: str, left: float | None = None) -> None:
+        super().stage(name, left)
+        if left is not None:
+            tell(f"trying {name}: at most {spoken(left)} left")
+
+
+class Lines(_Spoken):
+    """A line on stderr after the first epoch that ends `first` seconds after the start, and then after every ten seconds
+    and tenth of the time so far.
+    """
+
+    def __init__(self, first: float = 0.0) -> None:
+        self.first = first
 
     def start(self, plan: Plan, rows: list[dict[str, float]]) -> None:
         super().start(plan, rows)
-        self.due = self.started
+        self.clock = LineClock(time.monotonic(), self.first)
 
     def epoch(self, rows: list[dict[str, float]]) -> None:
         super().epoch(rows)
-        now = time.monotonic()
-        if now >= self.due:
-            self.due = now + max(LINE_SECONDS, LINE_SHARE * (now - self.started))
-            place = f"{self.plan.label}epoch {len(rows)}/{self.plan.epochs}"
-            with suppress(OSError):  # nobody listens any more, which is no reason to stop
-                sys.stderr.write(f"{place}: {self.score()}, {self.left()}\n")
-                sys.stderr.flush()
-
-    def stop(self) -> None:
-        pass
+        if self.clock.due(time.monotonic()):
+            tell(f"{self.plan.label}epoch {len(rows)}/{self.plan.epochs}: {self.score()}, {self.left()}")
 
 
-class Bar(Progress):
+class Bar(_Spoken):
     """One line on a terminal that moves with every batch and vanishes when training ends."""
 
     bar: Any = None
@@ -134,17 +171,12 @@ class Bar(Progress):
         self.bar.update(self.line, description=place, score=self.score(), left=self.left())
 
 
-def shown(progress: Progress | bool) -> Progress:
-    """True is a bar where a terminal shows it, and lines where stderr is a file or a pipe."""
+def shown(progress: Progress | bool, first: float = 0.0) -> Progress:
+    """True is a bar where a terminal shows it, and lines where stderr is a file or a pipe, the first of them after so many
+    seconds; False tells nobody.
+    """
     if isinstance(progress, Progress):
         return progress
     if not progress:
-        return Silence()
-    return Bar() if sys.stderr.isatty() else Lines()
-
-
-def _spoken(seconds: float) -> str:
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+        return Progress()
+    return Bar() if sys.stderr.isatty() else Lines(first)
