@@ -1,7 +1,6 @@
 """The page: from records alone, the same bytes every time, and alive in a browser."""
 
 import datetime
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,18 +154,6 @@ def test_toy_runs_confirm_nothing(tmp_path: Path) -> None:
         results.runs.add(record(run, 0.9 if name == "depth 20" else 0.5), ["bump"])
     assert '<span class="verdict confirmed">' not in build_page(results, DAY)
     assert '<span class="verdict hint">' not in build_page(results, DAY)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no Chromium here; install one or name it in CHROMIUM")
-    with sync_api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

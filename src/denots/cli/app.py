@@ -7,6 +7,7 @@ from typer.core import TyperGroup
 
 import denots
 from denots.cli import (
+    card,
     compete,
     data,
     evaluate,
@@ -94,6 +95,7 @@ app.command("fit")(fit.fit)
 app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
+app.command("card")(card.card)
 app.command("explain")(explain.explain)
 app.command("order")(order.order)
 app.add_typer(data.app, name="data")

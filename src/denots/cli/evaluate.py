@@ -66,7 +66,7 @@ def evaluate(
         if series.resolve() == table.resolve():
             raise InvalidOption(f"--series {series} is the table that is read; give another name, or it would be lost.")
     estimator = load_estimator(model)
-    frame, reading = _read(estimator, table, targets)
+    frame, reading = read_judged(estimator, table, targets)
     if strict:
         reading.check()
     labels = _groups(estimator, frame, reading, by)
@@ -84,7 +84,7 @@ def evaluate(
     stop_if_many_failed(failed, n, max_failed)
 
 
-def _read(estimator: "SeriesEstimator", table: Path, targets: Path | None) -> "tuple[pd.DataFrame, Reading]":
+def read_judged(estimator: "SeriesEstimator", table: Path, targets: Path | None) -> "tuple[pd.DataFrame, Reading]":
     """A table, and its series with their known answers."""
     from denots.data.table_file import read_table
     from denots.data.targets_table import add_targets

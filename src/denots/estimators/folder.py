@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,8 @@ def load_estimator(folder: str | os.PathLike[str]) -> SeriesEstimator:
     try:
         estimator = _restored(description, load((root / ARRAYS).read_bytes()), root)
         estimator.calibration_ = None  # in folders that were written before it was kept
+        if CURVE in files:
+            estimator.fitted_ = replace(estimator.fitted_, curve=_read_curve((root / CURVE).read_text()))
         if CALIBRATION in files:
             kept = load((root / CALIBRATION).read_bytes())
             estimator.calibration_ = Calibration.restore(kept, estimator.task_.outputs, len(estimator.static_names_))
@@ -188,6 +191,11 @@ def _names(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ValueError("channels and static features are lists of names")
     return tuple(value)
+
+
+def _read_curve(text: str) -> list[dict[str, float]]:
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    return [{name: int(cell) if cell.isdigit() else float(cell) for name, cell in row.items()} for row in rows]
 
 
 def _curve(rows: list[dict[str, float]]) -> bytes:
