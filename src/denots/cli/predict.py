@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denots.cli.messages import complain, say
+from denots.cli.predict_shards import predict_folder
+from denots.data.shards import is_sharded
 from denots.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -63,11 +65,14 @@ def predict(
       denots predict model new.csv --coverage 0.9 -o predictions.csv
       denots predict forecaster new.csv --at 24,36,48 -o forecast.csv
       denots predict forecaster new.csv --at-table questions.csv -o forecast.csv
+      denots predict model shards -o answers       (of denots data convert)
     """
     from denots.data.table_file import STANDARD, check_destination, read_table, write_table
     from denots.estimators import load_estimator
 
-    check_destination(out)
+    sharded = is_sharded(table)
+    if not sharded:
+        check_destination(out)
     for given in (table, at_table):
         if given is not None and out != STANDARD and out.resolve() == given.resolve():
             raise InvalidOption(f"--out {out} is the table that is read; give another name, or its data would be lost.")
@@ -81,6 +86,10 @@ def predict(
         asked["times"] = None if at is None else read_times(at)
     elif at is not None or at_table is not None:
         raise InvalidOption("--at and --at-table are for forecasts; this model answers once per series.")
+    if sharded:
+        failed, n = predict_folder(model, estimator, table, out, asked, strict=strict)
+        stop_if_many_failed(failed, n, max_failed)
+        return
     schema = estimator.table_schema()
     frame = read_table(table, id=schema.id, texts=schema.texts)
     if at_table is not None:

@@ -125,12 +125,12 @@ class ShardedSet:
             together = together.select(np.argsort(order, kind="stable"))
         return replace(together, schema=self.schema)
 
-    def sample(self, size: int) -> SeriesSet:
-        """So many series at random, or all; the same ones however the set is cut into shards."""
+    def sample_rows(self, size: int) -> IntArray:
+        """So many series at random, or all, by their rows; the same ones however the set is cut into shards."""
         if size >= len(self):
-            return self.select(np.arange(len(self)))
+            return np.arange(len(self))
         drawn = np.concatenate([_draw(self._array(k, "ids")) for k in range(self.shards)])
-        return self.select(np.sort(np.argsort(drawn, kind="stable")[:size]))
+        return np.sort(np.argsort(drawn, kind="stable")[:size])
 
     def outline(self) -> SeriesSet:
         """All series without their observations: one row each, with static features and the target."""

@@ -15,12 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from denots.data.ranges import Ranges
 from denots.data.reading import Reading
+from denots.data.reject import joint_error
 from denots.data.schema import TableSchema
 from denots.data.series import SeriesSet, target_names
+from denots.data.shards import ShardedSet
 from denots.errors import InvalidOption, InvalidSeries, InvalidTarget, SolverWarning
 from denots.estimators.answers import Answers, give_answers, tell_of_failures, tell_of_unusual
 from denots.estimators.checkpoints import claim
 from denots.estimators.conformal import Calibration, limits
+from denots.estimators.from_shards import fit_shards
 from denots.estimators.inputs import as_series_set, match_columns, read_target, row_length, scan_series
 from denots.estimators.per_series import read_groups, read_weights
 from denots.estimators.validation import check_serves, validation_split, weigh_classes
@@ -32,6 +35,8 @@ from denots.training.progress import Progress, Several, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from denots.theory.certificate import Certificate
 
 DEPTHS = (1.0, 3.0, 10.0, 30.0)
 
@@ -121,7 +126,7 @@ class SeriesEstimator(BaseEstimator):
 
     def _fit(
         self,
-        series: SeriesSet,
+        series: SeriesSet | ShardedSet,
         *,
         class_weight: Any = None,
         sample_weight: Any = None,
@@ -130,6 +135,10 @@ class SeriesEstimator(BaseEstimator):
         callbacks: Sequence[Progress] = (),
     ) -> Self:
         """Learn from series with their target; sets every attribute that prediction needs."""
+        if isinstance(series, ShardedSet):
+            others = {"sample_weight": sample_weight, "groups": groups, "validation": validation}
+            fit_shards(self, series, class_weight=class_weight, callbacks=callbacks, **others)
+            return self
         weight, members = read_weights(sample_weight, len(series)), read_groups(groups, len(series))
         task = self.task_type.read(series)
         part = replace(task.pose(series), weight=None if weight is None else torch.from_numpy(weight), groups=members)
@@ -235,6 +244,21 @@ class SeriesEstimator(BaseEstimator):
             y = _rows(y, kept) if len(y) == len(kept) else y
         return self._to_learn(reading.series, y)
 
+    def certify(self, X: Any = None) -> "Certificate":
+        """What can be proved of a model of system "denots", and what is measured along these series.
+
+        Everything else is refused as NotCertifiable, with the reason. Without X, what is proved holds for any signal.
+        """
+        from denots.theory.certificate import certify
+
+        check_is_fitted(self)
+        if X is None:
+            return certify(self.fitted_)
+        reading = self._read(X)
+        if reading.rejected:
+            raise joint_error(list(reading.rejected))
+        return certify(self.fitted_, reading.series)
+
     def _identity(self) -> dict[str, Any]:
         """The options that make a run another run."""
         system, options = self._chosen()
@@ -252,8 +276,10 @@ class SeriesEstimator(BaseEstimator):
                 stacklevel=4,
             )
 
-    def _to_learn(self, X: Any, y: Any) -> SeriesSet:
+    def _to_learn(self, X: Any, y: Any) -> Any:
         """Series with their target; every one that cannot be read is named."""
+        if isinstance(X, ShardedSet) and y is None:
+            return X
         series = as_series_set(X)
         target, names = (series.target, series.target_names) if y is None else (read_target(y), target_names(y))
         if target is None:

@@ -96,13 +96,21 @@ def fit_ridge(
         slopes, left_out, _ = _decomposed(scaled, centred, rows)
     else:
         some = np.sort(np.random.default_rng(0).permutation(n)[:ENOUGH])
-        few = rows.select(some)
-        penalty = _decomposed(few.centred(scaled[some]), few.centred(centred[some]), few)[2]
+        penalty = _chosen(scaled[some], centred[some], rows.select(some))
         slopes, left_out = _solved(scaled, centred, penalty, rows)
     slopes = slopes * inverse
     bias = middle - slopes @ centre
     told = left_out / rows.root + middle
     return Ridge(np.ascontiguousarray(slopes, dtype=np.float32), bias.astype(np.float32), told)
+
+
+def choose_penalty(scaled: FloatArray, centred: FloatArray) -> float:
+    """The penalty for which rows that are left out, each once, have the least squared error."""
+    return _chosen(scaled, centred, _Rows.of(len(scaled), None, None))
+
+
+def _chosen(scaled: FloatArray, centred: FloatArray, rows: _Rows) -> float:
+    return _decomposed(rows.centred(scaled), rows.centred(centred), rows)[2]
 
 
 def _moments(features: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:

@@ -150,23 +150,7 @@ class Linear(Configured):
             weight=None if train.weight is None else train.weight.numpy(),
             groups=train.groups,
         )
-        left_out = torch.from_numpy(ridge.left_out)
-        factor, shift = (
-            calibrate(left_out, held_out_loss(task, train.target, train.weight))
-            if task.learns == "classes"
-            else (1.0, np.zeros(task.outputs))
-        )
-        model = LinearModel(
-            task=task,
-            parameters=ridge.weight.size + ridge.bias.size,
-            held_out=left_out * factor + torch.from_numpy(shift),
-            features=features,
-            static=static,
-            ridge=ridge,
-            factor=factor,
-            shift=shift,
-        )
-        return replace(judged(model, problem), seconds=time.perf_counter() - started)
+        return replace(linear_model(problem, features, static, ridge), seconds=time.perf_counter() - started)
 
     def restore(self, task: Task, shape: Shape, state: State) -> LinearModel:
         parts: dict[str, dict[str, np.ndarray]] = {"features": {}, "static": {}}
@@ -191,6 +175,31 @@ class Linear(Configured):
             factor=float(state.values["factor"]),
             shift=shift,
         )
+
+
+def linear_model(problem: Problem, features: Any, static: NormalScores | None, ridge: Ridge) -> LinearModel:
+    """A fitted ridge, brought to the scale of outputs by what it says of series that are left out, and judged."""
+    task, train = problem.task, problem.train
+    left_out = torch.from_numpy(ridge.left_out)
+    factor, shift = (
+        calibrate(left_out, held_out_loss(task, train.target, train.weight))
+        if task.learns == "classes"
+        else (1.0, np.zeros(task.outputs))
+    )
+    model: LinearModel = judged(
+        LinearModel(
+            task=task,
+            parameters=ridge.weight.size + ridge.bias.size,
+            held_out=left_out * factor + torch.from_numpy(shift),
+            features=features,
+            static=static,
+            ridge=ridge,
+            factor=factor,
+            shift=shift,
+        ),
+        problem,
+    )
+    return model
 
 
 def refuse_times(name: str, task: Task) -> None:

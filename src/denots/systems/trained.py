@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,6 +18,9 @@ from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.model import Model, Output, build_model, run_model
 from denots.training.progress import Progress
+
+if TYPE_CHECKING:
+    from denots.training.fit import History
 
 HELD_BACK = 5  # of so many series one chooses the epoch
 THINNED = 0.3
@@ -109,18 +112,7 @@ class Trained(System):
             train = examples(model, self._augmented(problem.train, seed))
             val = None if problem.val is None else examples(model, problem.val)
             history = fit(model, train, val, replace(self.train, seed=seed), folder=folder, **watch)
-        best = history.best
-        return TrainedModel(
-            task=problem.task,
-            score=best["val_metric"],
-            loss=best["val_loss"],
-            curve=history.rows,
-            parameters=model.parameter_count,
-            seconds=history.seconds,
-            failures=int(best["failures"]),
-            model=model,
-            settled=_differing(self.config, settled),
-        )
+        return trained_model(self, settled, model, history, problem.task)
 
     def _augmented(self, part: Part, seed: int) -> Part:
         """The training part with thinned copies of its series."""
@@ -152,6 +144,22 @@ class Trained(System):
         except RuntimeError as error:
             raise ValueError(f"no weights fit the model: {error}") from error
         return {name: (tensor.shape, tensor.dtype) for name, tensor in model.state_dict().items()}
+
+
+def trained_model(system: Trained, settled: Any, model: Model, history: "History", task: Task) -> TrainedModel:
+    """A model that has been trained, with what is known of it; `settled` are the options as they were decided."""
+    best = history.best
+    return TrainedModel(
+        task=task,
+        score=best["val_metric"],
+        loss=best["val_loss"],
+        curve=history.rows,
+        parameters=model.parameter_count,
+        seconds=history.seconds,
+        failures=int(best["failures"]),
+        model=model,
+        settled=_differing(system.config, settled),
+    )
 
 
 def _hold_back(problem: Problem, seed: int) -> tuple[Part, Part]:

@@ -164,7 +164,14 @@ class _Run:
         torch.manual_seed(seed)
         if number:
             torch.empty((), dtype=torch.int64).random_()  # a draw that recorded runs made: dropout repeats theirs
-        rows = draw_batches(len(self.train), self.batch_size, self.batches, seed=seed, weights=self.class_weights)
+        rows = draw_batches(
+            len(self.train),
+            self.batch_size,
+            self.batches,
+            seed=seed,
+            weights=self.class_weights,
+            shard=self.train.shard,
+        )
         self.model.train()
         losses, failures = [], 0
         for done, batch in enumerate(map(self.train.select, rows)):

@@ -1,0 +1,68 @@
+"""A ridge from sums over blocks is the ridge over all rows."""
+
+import numpy as np
+import pytest
+
+from denots.heads import ridge as whole
+from denots.heads import ridge_sums
+from denots.heads.ridge import fit_ridge
+from denots.heads.ridge_sums import Block, Blocks, fit_ridge_blocks
+
+
+def draw(n: int, size: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(n, 8))
+    features = hidden @ rng.normal(size=(8, size)) + 0.3 * rng.normal(size=(n, size)) + rng.normal(size=size)
+    features[:, 3] = 0.7  # never varies
+    features[:, 4] *= 1e-3
+    return features.astype(np.float32), np.sign(hidden[:, :outputs] + 0.5 * rng.normal(size=(n, outputs)))
+
+
+def cut(features: np.ndarray, target: np.ndarray, sizes: int) -> Blocks:
+    places = range(0, len(features), sizes)
+    return lambda: (Block(features[k : k + sizes], target[k : k + sizes]) for k in places)
+
+
+@pytest.mark.parametrize(("n", "size"), [(900, 60), (80, 60), (50, 90)])
+def test_blocks_give_the_ridge_of_all_rows(n: int, size: int) -> None:
+    features, target = draw(n, size, 2)
+    expected, found = fit_ridge(features, target), fit_ridge_blocks(cut(features, target, 37), n)
+    np.testing.assert_allclose(found.weight, expected.weight, atol=2e-5)
+    np.testing.assert_allclose(found.bias, expected.bias, atol=2e-5)
+    np.testing.assert_allclose(found.left_out, expected.left_out, atol=1e-4)
+
+
+def test_where_some_rows_tell_the_penalty_they_are_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (whole, ridge_sums):
+        monkeypatch.setattr(module, "LARGE", 50)
+        monkeypatch.setattr(module, "ENOUGH", 200)
+    features, target = draw(900, 60, 1)
+    expected, found = fit_ridge(features, target), fit_ridge_blocks(cut(features, target, 100), 900)
+    np.testing.assert_allclose(found.weight, expected.weight, atol=2e-5)
+    np.testing.assert_allclose(found.left_out, expected.left_out, atol=1e-4)
+
+
+def test_left_out_answers_are_those_of_ridges_without_the_row() -> None:
+    features, target = draw(40, 12, 1)
+    found = fit_ridge_blocks(cut(features, target, 7), 40)
+    errors = {}
+    for penalty in ridge_sums.PENALTIES * 12:
+        told = []
+        spread = features.std(axis=0, dtype=np.float64)
+        varies = spread > 1e-6
+        scale = np.where(varies, np.maximum(spread, np.median(spread[varies])), np.inf)
+        table = (features - features.mean(axis=0, dtype=np.float64)) / scale
+        for k in range(40):
+            kept = np.arange(40) != k
+            x, y = table[kept] - table[kept].mean(axis=0), target[kept] - target[kept].mean(axis=0)
+            slopes = np.linalg.solve(x.T @ x + penalty * np.eye(12), x.T @ y)
+            told.append((table[k] - table[kept].mean(axis=0)) @ slopes + target[kept].mean(axis=0))
+        errors[float(np.square(np.array(told) - target).mean())] = np.array(told)
+    np.testing.assert_allclose(found.left_out, errors[min(errors)], atol=1e-4)
+
+
+def test_the_order_of_sums_does_not_depend_on_how_often_they_are_made() -> None:
+    features, target = draw(300, 30, 1)
+    once, again = (fit_ridge_blocks(cut(features, target, 64), 300) for _ in range(2))
+    np.testing.assert_array_equal(once.weight, again.weight)
+    np.testing.assert_array_equal(once.left_out, again.left_out)
