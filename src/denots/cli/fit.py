@@ -111,20 +111,25 @@ def fit(
         skip_empty=skip_empty,
     )
     if is_sharded(table):
-        fit_folder(
-            table,
-            out,
-            schema=schema,
-            targets=targets,
-            task=task,
-            system=system,
-            settings=settings or (),
-            balanced=balanced,
-            seed=seed,
-            restart=restart,
-            overwrite=overwrite,
-            quiet=quiet,
-        )
+        from denots.processors import limited_to
+
+        if log is not None:
+            raise InvalidOption("--log is for tables; a fit from shards writes no log, so leave it out.")
+        with limited_to(jobs):
+            fit_folder(
+                table,
+                out,
+                schema=schema,
+                targets=targets,
+                task=task,
+                system=system,
+                settings=settings or (),
+                balanced=balanced,
+                seed=seed,
+                restart=restart,
+                overwrite=overwrite,
+                quiet=quiet,
+            )
         return
     series = read_series(table, targets, schema)
     if not quiet:
