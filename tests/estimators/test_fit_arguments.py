@@ -16,8 +16,10 @@ from denots.errors import InvalidOption, InvalidSeries, NothingLearnt
 from denots.estimators.validation import validation_split
 from denots.systems import SYSTEMS
 from denots.systems.held_out import folds
+from denots.systems.trained import Trained
 from denots.tasks import Classification, Regression
 
+LIGHT = {"max_epochs": 15, "batches_per_epoch": 4, "state_size": 4, "learning_rate": 0.05}
 pytestmark = pytest.mark.filterwarnings("ignore::denots.errors.UnusualSeries")
 
 
@@ -51,35 +53,41 @@ def test_features_are_named_where_they_are_channels() -> None:
     assert not hasattr(rows, "feature_names_in_")
 
 
-@pytest.mark.parametrize("system", ["summary", "trees"])
+@pytest.mark.parametrize("system", ["summary", "trees", "denots"])
 def test_weights_lead_the_answer_to_what_counts(system: str) -> None:
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(80, 1, 10))] * 2)  # every series twice, with two answers
     y = np.repeat([0.0, 10.0], 80)
+    given = {"options": LIGHT if system == "denots" else None, "random_state": 0}
     for share in (0.1, 0.5, 0.9):
         weight = np.where(y > 0, share, 1 - share)
-        told = SeriesRegressor(system, random_state=0).fit(X, y, sample_weight=weight).predict(X)
+        told = SeriesRegressor(system, **given).fit(X, y, sample_weight=weight).predict(X)
         assert told.mean() == pytest.approx(10 * share, abs=1.0)
-    shares = (
-        SeriesClassifier(system, random_state=0).fit(X, y, sample_weight=np.where(y > 0, 9.0, 1.0)).predict_proba(X)
-    )
+    shares = SeriesClassifier(system, **given).fit(X, y, sample_weight=np.where(y > 0, 9.0, 1.0)).predict_proba(X)
     assert shares[:, 1].mean() == pytest.approx(0.9, abs=0.07)
 
 
-@pytest.mark.parametrize("system", [name for name in SYSTEMS if SYSTEMS[name].weighs])
+@pytest.mark.parametrize(
+    "system", ["gru", *(name for name in SYSTEMS if SYSTEMS[name].weighs and not isinstance(SYSTEMS[name], Trained))]
+)
 def test_every_system_that_says_it_weighs_does(system: str) -> None:
     X = np.concatenate([np.random.default_rng(0).normal(size=(40, 1, 10))] * 2)
     y = np.repeat([0, 1], 40)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingLearnt)  # nothing can be, and a blend says so
-        model = SeriesClassifier(system, random_state=0).fit(X, y, sample_weight=np.where(y, 9.0, 1.0))
+        options = LIGHT if system == "gru" else None
+        model = SeriesClassifier(system, options=options, random_state=0).fit(X, y, sample_weight=np.where(y, 9.0, 1.0))
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(0.9, abs=0.15)
 
 
 def test_a_blend_leaves_out_what_cannot_weigh_and_says_so() -> None:
-    model = SeriesClassifier(options={"budget": 20.0}, random_state=0).fit(waves(), sample_weight=np.linspace(1, 2, 60))
-    assert {"system": "denots", "note": "left out: it cannot weigh series"} in model.leaderboard_
-    assert {"oscillators", "trees", "forest"} <= {row["system"] for row in model.leaderboard_ if "score" in row}
+    members = {name: SYSTEMS[name] for name in ("summary", "trees", "summary-logistic")}
+    blend = replace(SYSTEMS["auto"], members=members)
+    model = SeriesClassifier(blend, options={"budget": 20.0}, random_state=0)
+    model.fit(waves(), sample_weight=np.linspace(1, 2, 60))
+    assert {"system": "summary-logistic", "note": "left out: it cannot weigh series"} in model.leaderboard_
+    assert {"summary", "trees"} <= {row["system"] for row in model.leaderboard_ if "score" in row}
+    assert all(system.weighs for system in SYSTEMS["auto"].members.values())
 
 
 def test_a_series_of_no_weight_might_as_well_be_left_out() -> None:
@@ -114,9 +122,9 @@ def test_odd_weights_are_refused(weight: Any, reason: str) -> None:
 
 
 def test_a_system_that_cannot_weigh_says_so_and_names_those_that_can() -> None:
-    with pytest.raises(InvalidOption, match=r"'gru' cannot weigh series.*trees.*summary"):
-        SeriesClassifier("gru").fit(waves(), sample_weight=np.linspace(1, 2, 60))
-    SeriesClassifier("gru", options={"max_epochs": 1}).fit(waves(), sample_weight=np.full(60, 2.0))  # all count alike
+    with pytest.raises(InvalidOption, match=r"'summary-logistic' cannot weigh series.*denots"):
+        SeriesClassifier("summary-logistic").fit(waves(), sample_weight=np.linspace(1, 2, 60))
+    SeriesClassifier("summary-logistic").fit(waves(), sample_weight=np.full(60, 2.0))  # all count alike
 
 
 @pytest.mark.parametrize("classes", [0, 2])

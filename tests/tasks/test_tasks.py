@@ -74,6 +74,18 @@ class TestEveryTask:
         assert task.head(7)(torch.zeros(3, 7)).shape == (3, task.outputs)
 
 
+@pytest.mark.parametrize("case", ["binary", "multiclass", "regression", "several"])
+def test_a_weight_of_three_counts_as_three_series(case: str) -> None:
+    kind, target = CASES[case]
+    series = series_with(target)
+    task = kind.read(series)
+    part = task.pose(series)
+    outputs, weight = outputs_for(task, part), torch.tensor([3, 1, 2, 1, 1, 3])
+    rows = torch.arange(6).repeat_interleave(weight)
+    weighed = task.weighed_loss(outputs, part.target, weight)
+    torch.testing.assert_close(weighed, task.loss(outputs[rows], part.target[rows]))
+
+
 class TestClassification:
     def test_probabilities_and_loss_are_those_of_the_softmax(self) -> None:
         series = series_with(["a", "b", "c", "a", "b", "c"])

@@ -67,15 +67,10 @@ def held_out_loss(task: Task, target: Tensor, weight: Tensor | None = None) -> C
 
 
 def weighed_loss(task: Task, target: Tensor, weight: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """The loss with a weight for each series: the weighted mean of the losses of each by itself."""
+    """The loss as a function of outputs, with a weight for each series if there are such."""
     if weight is None:
         return lambda outputs: task.loss(outputs, target)
-
-    def loss(outputs: Tensor) -> Tensor:
-        each = torch.vmap(task.loss)(outputs[:, None], target[:, None])
-        return (weight * each).sum() / weight.sum()
-
-    return loss
+    return lambda outputs: task.weighed_loss(outputs, target, weight)
 
 
 def trivial_outputs(task: Task, target: Tensor, weight: Tensor | None = None) -> Tensor:

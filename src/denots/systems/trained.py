@@ -59,6 +59,8 @@ class Trained(System):
     train: TrainConfig = field(default_factory=TrainConfig)
     anytime: bool = False
 
+    weighs = True
+
     @property
     def configs(self) -> tuple[Any, ...]:
         return self.config, self.train
@@ -119,7 +121,9 @@ class Trained(System):
         copies = self.train.copies_of(len(part))
         if not copies or part.at is not None:
             return part
-        return Part(thinned_copies(part.series, copies, THINNED, seed), torch.cat([part.target] * (1 + copies)))
+        weight = None if part.weight is None else part.weight.repeat(1 + copies)
+        target = torch.cat([part.target] * (1 + copies))
+        return Part(thinned_copies(part.series, copies, THINNED, seed), target, weight=weight)
 
     def restore(self, task: Task, shape: Shape, state: State) -> TrainedModel:
         return replace(self, config=replace(self.config, **state.values))._restore(task, shape, state)
@@ -177,4 +181,4 @@ def _differing(config: Any, settled: Any) -> dict[str, Any]:
 
 def examples(model: Model, part: Part) -> Examples:
     """A part as the backbone reads it."""
-    return Examples(model.backbone.prepare(part.series), part.target, part.at)
+    return Examples(model.backbone.prepare(part.series), part.target, part.at, weight=part.weight)

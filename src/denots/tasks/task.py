@@ -110,6 +110,12 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def loss(self, outputs: Tensor, target: Tensor) -> Tensor: ...
 
+    def weighed_loss(self, outputs: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+        """The weighted mean of the losses of each series by itself."""
+        each = torch.vmap(self.loss)(outputs[:, None], target[:, None])
+        weight = weight.to(each.dtype)
+        return (weight * each).sum() / weight.sum()
+
     @abc.abstractmethod
     def metric(self, outputs: Tensor, target: Tensor) -> Tensor:
         """The metric over a whole split; outputs of failed series are NaN and count as wrong."""

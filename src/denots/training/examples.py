@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from denots.backbones import Inputs
+from denots.tasks import Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -12,15 +13,25 @@ class Examples:
     """Prepared series with their targets, and query times where the task asks at some.
 
     shard: of each series, where they are read from shards, a few of which are open at a time.
+    weight: how much each series counts; None where all count alike.
     """
 
     inputs: Inputs
     target: Tensor
     at: Tensor | None = None
     shard: Tensor | None = None
+    weight: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)
 
     def select(self, rows: Tensor) -> "Examples":
-        return Examples(self.inputs.select(rows), self.target[rows], None if self.at is None else self.at[rows])
+        at, weight = (None if each is None else each[rows] for each in (self.at, self.weight))
+        return Examples(self.inputs.select(rows), self.target[rows], at, weight=weight)
+
+    def loss(self, task: Task, outputs: Tensor, ok: Tensor) -> Tensor:
+        """The loss over the series that were solved, in proportion to their weights."""
+        outputs, target = (outputs, self.target) if ok.all() else (outputs[ok], self.target[ok])
+        if self.weight is None:
+            return task.loss(outputs, target)
+        return task.weighed_loss(outputs, target, self.weight[ok])

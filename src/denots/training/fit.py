@@ -19,7 +19,7 @@ from denots.training.checkpoint import Checkpoint, unusable
 from denots.training.config import TrainConfig
 from denots.training.examples import Examples
 from denots.training.loader import class_weights, draw_batches
-from denots.training.model import Model, Output, run_model
+from denots.training.model import Model, run_model
 from denots.training.progress import Plan, Progress, shown
 from denots.training.schedule import cycles, step_size
 from denots.training.sharpness import best_factor
@@ -179,7 +179,7 @@ class _Run:
             output = self.model(batch.inputs, batch.at)
             failures += int((~output.ok).sum())
             if output.ok.any():
-                loss = self.model.task.loss(*_solved(output, batch.target))
+                loss = batch.loss(self.model.task, output.outputs, output.ok)
                 self.optimiser.zero_grad()
                 loss.backward()
                 self.optimiser.step()
@@ -197,16 +197,19 @@ class _Run:
 
         Where epochs are chosen by it, the loss is that of logits as sure as they should be.
         """
-        if self.val is None:
+        task, val = self.model.task, self.val
+        if val is None:
             return {"val_loss": math.nan, "val_metric": math.nan}
-        task, target = self.model.task, self.val.target
-        output = run_model(self.model, self.val.inputs, self.val.at, batch_size=2 * self.batch_size)
-        found = {"val_loss": math.inf, "val_metric": float(task.metric(output.outputs, target).float())}
+        output = run_model(self.model, val.inputs, val.at, batch_size=2 * self.batch_size)
+
+        def loss(factor: float) -> float:
+            return float(val.loss(task, output.outputs * factor, output.ok))
+
+        found = {"val_loss": math.inf, "val_metric": float(task.metric(output.outputs, val.target).float())}
         if output.ok.any():
-            outputs, solved = _solved(output, target)
             if self.config.choose == "loss":
-                found["sharpness"] = best_factor(task, outputs, solved)
-            found["val_loss"] = float(task.loss(outputs * found.get("sharpness", 1.0), solved))
+                found["sharpness"] = best_factor(task, loss)
+            found["val_loss"] = loss(found.get("sharpness", 1.0))
         if output.evaluations is not None:
             found["evaluations"] = float(output.evaluations.float().mean())
         return found
@@ -225,7 +228,3 @@ class _Run:
             raise unusable(file, "belongs to another model") from error
         self.optimiser.load(saved.optimiser)
         self.history, self.best_weights = replace(self.history, rows=saved.rows), saved.best
-
-
-def _solved(output: Output, target: Tensor) -> tuple[Tensor, Tensor]:
-    return (output.outputs, target) if output.ok.all() else (output.outputs[output.ok], target[output.ok])
