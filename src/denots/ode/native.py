@@ -51,12 +51,6 @@ def fused(field: VectorField, path: Path, h0: Tensor, method: str, input_map: In
     return kernel
 
 
-def unsupported(field: VectorField, path: Path, h0: Tensor, method: str) -> str | None:
-    """Why the fused kernels cannot do this work, or None when they can."""
-    found = fused(field, path, h0, method)
-    return found if isinstance(found, str) else None
-
-
 @cache
 def _method(name: str) -> Any:
     table = METHODS[name]
