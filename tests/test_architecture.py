@@ -25,6 +25,7 @@ LAYERS = (
         "progress",
         "processors",
     ),
+    ("cluster",),
     ("pages",),
     ("data",),
     ("datasets",),

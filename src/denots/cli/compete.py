@@ -10,6 +10,7 @@ import typer
 
 from denots.cli.learning import names
 from denots.cli.messages import complain, out, say
+from denots.cli.where import Place, say_where
 from denots.errors import InvalidOption
 from denots.progress import spoken, tell
 
@@ -41,6 +42,7 @@ def compete(
     budget: Annotated[float | None, typer.Option(help="Stop after so many minutes; the next call goes on.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Keep at most so many processors busy. Default: all.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Play again what other code has recorded.")] = False,
+    place: Place = "local",
     show: Annotated[bool, typer.Option("--show", help="Play nothing, only show what is recorded.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Name systems and peers.")] = False,
     page: Annotated[
@@ -61,6 +63,7 @@ def compete(
       denots compete --budget 60
       denots compete --show --page docs/competition.md
     """
+    from denots.cluster.workers import workers_on
     from denots.competition.contest import chosen_sets
     from denots.competition.match import MatchStore
     from denots.competition.page import write_page
@@ -86,7 +89,8 @@ def compete(
         tournament = Tournament(tuple(chosen), tuple(dict.fromkeys(wanted)), _shares(gaps), draws, resamples, learn)
         deadline = None if budget is None else time.monotonic() + 60 * budget
         with limited_to(jobs):
-            left = hold(tournament, store, deadline=deadline, again=again, tell=_tell())
+            workers = workers_on(place, tell=say_where)
+            left = hold(tournament, store, deadline=deadline, again=again, workers=workers, tell=_tell())
         if left:
             complain("note", f"time is up; {len(left)} matches are left, and the same command goes on.", "bold yellow")
         found = recorded(list(store.records().values()), tournament)

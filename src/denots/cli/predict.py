@@ -7,6 +7,7 @@ import typer
 
 from denots.cli.messages import complain, say
 from denots.cli.predict_shards import predict_folder
+from denots.cli.where import Place
 from denots.data.shards import is_sharded
 from denots.errors import InvalidOption
 
@@ -51,6 +52,7 @@ def predict(
     ] = None,
     strict: Strict = False,
     max_failed: MaxFailed = 0.1,
+    place: Place = "local",
 ) -> None:
     """Predict for each series of a table and write a table of answers.
 
@@ -87,9 +89,11 @@ def predict(
     elif at is not None or at_table is not None:
         raise InvalidOption("--at and --at-table are for forecasts; this model answers once per series.")
     if sharded:
-        failed, n = predict_folder(model, estimator, table, out, asked, strict=strict)
+        failed, n = predict_folder(model, table, out, asked, strict=strict, place=place)
         stop_if_many_failed(failed, n, max_failed)
         return
+    if place != "local":
+        raise InvalidOption("--on is for sets of shards (denots data convert); a table is predicted where it is read.")
     schema = estimator.table_schema()
     frame = read_table(table, id=schema.id, texts=schema.texts)
     if at_table is not None:

@@ -1,11 +1,11 @@
 """All matches between chosen contenders on chosen sets, each made once."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from denots.competition.contest import Contest, open_contest
+from denots.cluster.workers import Here, Workers
+from denots.competition.contest import open_contest
 from denots.competition.match import Match, MatchRecord, MatchStore, play
 from denots.competition.peers import find_contender
 from denots.datasets.archive import PREFIX
@@ -62,6 +62,7 @@ def hold(
     *,
     deadline: float | None = None,
     again: bool = False,
+    workers: Workers | None = None,
     tell: Callable[[int, int, MatchRecord], None] = lambda number, total, record: None,
 ) -> list[Match]:
     """Play what is not recorded yet, and return what is left when time is up.
@@ -69,22 +70,27 @@ def hold(
     Args:
         deadline: as of `time.monotonic()`; no match is begun after it.
         again: play matches again that other code has recorded.
+        workers: who plays; None is this process.
         tell: called after each match with its number, how many there are, and its record.
     """
-    contenders = {name: find_contender(name) for name in tournament.systems}
-    for contender in contenders.values():
-        contender.check()
-    opened = cache(open_contest)
+    for name in tournament.systems:
+        find_contender(name).check()
     known = store.records()
     todo = [match for match in tournament.matches() if _is_due(known.get(match), again)]
-    for number, match in enumerate(todo):
-        if deadline is not None and time.monotonic() > deadline:
-            return todo[number:]
-        contest: Contest = opened(match.dataset)
-        record = play(match, contest, contenders[match.system])
+    left = dict.fromkeys(todo)
+    _opened.cache_clear()
+    for match, record in (workers or Here()).each(_played, todo, deadline=deadline):
         store.add(record)
-        tell(number + 1, len(todo), record)
-    return []
+        del left[match]
+        tell(len(todo) - len(left), len(todo), record)
+    return list(left)
+
+
+def _played(match: Match) -> MatchRecord:
+    return play(match, _opened(match.dataset), find_contender(match.system))
+
+
+_opened = cache(open_contest)
 
 
 def _is_due(record: MatchRecord | None, again: bool) -> bool:

@@ -6,8 +6,10 @@ killed goes on where it was, and one with another model, other data or another q
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from denots.data.shards import ShardedSet
 from denots.data.table_file import write_table
-from denots.errors import InvalidFolder
+from denots.errors import InvalidFolder, SolverWarning, UnusualSeries
 from denots.folders import expanded, package_version, read_manifest, write_file_whole
 
 if TYPE_CHECKING:
@@ -37,9 +39,11 @@ class Tally:
     unusual: int = 0
 
     @classmethod
-    def of(cls, status: "pd.Series[str]") -> "Tally":
-        failed, unusual = (int(status.str.startswith(word).sum()) for word in ("not ", "unusual"))
-        return cls(len(status), failed, unusual)
+    def of(cls, answers: "pd.DataFrame") -> "Tally":
+        """By series; forecasts have several rows each."""
+        found = answers.drop_duplicates(answers.columns[0])
+        status = found["status"].str
+        return cls(len(found), int(status.startswith("not ").sum()), int(status.startswith("unusual").sum()))
 
     def add(self, other: "Tally") -> "Tally":
         return Tally(self.series + other.series, self.failed + other.failed, self.unusual + other.unusual)
@@ -56,14 +60,12 @@ class Job:
     @classmethod
     def begin(cls, folder: Path, model: Path, shards: ShardedSet, asked: Mapping[str, Any]) -> "Job":
         """Claim a folder for the job, or take up the one that was begun there."""
-        from denots.estimators.folder import MANIFEST as MODEL_MANIFEST
-
         root = expanded(folder)
         manifest = {
             "format": FORMAT,
             "format_version": VERSION,
             "denots_version": package_version(),
-            "model": hashlib.sha256((expanded(model) / MODEL_MANIFEST).read_bytes()).hexdigest(),
+            "model": _model_hash(model),
             "data": shards.content_hash(),
             "asked": dict(asked),
             "parts": shards.shards,
@@ -105,8 +107,54 @@ class Job:
         total = Tally()
         for k in range(self.shards.shards):
             if self.part(k).exists():
-                total = total.add(Tally.of(pd.read_parquet(self.part(k), columns=["status"])["status"]))
+                total = total.add(Tally.of(pd.read_parquet(self.part(k))))
         return total
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One shard of a job that was begun, by the places of its folders, for whatever process takes it."""
+
+    model: str
+    shards: str
+    folder: str
+    shard: int
+    strict: bool = False
+
+
+def answer_piece(piece: Piece) -> None:
+    """Answer for one shard; model and shards are opened once a process, or again where others have taken their place."""
+    begun = read_manifest(Path(piece.folder) / MANIFEST, FORMAT, VERSION)
+    job = Job(Path(piece.folder), _shards(piece.shards, begun["data"]), begun["asked"])
+    job.answer(_model(piece.model, begun["model"]), piece.shard, strict=piece.strict)
+
+
+@lru_cache(maxsize=1)
+def _shards(folder: str, content: str) -> ShardedSet:
+    shards = ShardedSet.open(folder)
+    _check_unchanged(folder, shards.content_hash() == content)
+    return shards
+
+
+@lru_cache(maxsize=1)
+def _model(folder: str, content: str) -> "SeriesEstimator":
+    from denots.estimators.folder import load_estimator
+
+    _check_unchanged(folder, _model_hash(Path(folder)) == content)
+    return load_estimator(folder)
+
+
+def _check_unchanged(folder: str, same: bool) -> None:
+    if not same:
+        raise InvalidFolder(
+            f"{folder} was replaced while answers were made; choose another place for those of the new one."
+        )
+
+
+def _model_hash(folder: Path) -> str:
+    from denots.estimators.folder import MANIFEST as MODEL_MANIFEST
+
+    return hashlib.sha256((expanded(folder) / MODEL_MANIFEST).read_bytes()).hexdigest()
 
 
 def _answers(estimator: "SeriesEstimator", shards: ShardedSet, k: int, asked: Mapping[str, Any]) -> "pd.DataFrame":
@@ -115,4 +163,7 @@ def _answers(estimator: "SeriesEstimator", shards: ShardedSet, k: int, asked: Ma
     shard = shards.shard(k)
     starts = range(0, len(shard), TOGETHER)
     parts = [shard.select(np.arange(first, min(first + TOGETHER, len(shard)))) for first in starts]
-    return pd.concat([estimator.predict_table(part, **asked) for part in parts], ignore_index=True)
+    with warnings.catch_warnings():
+        for told_by_status in (SolverWarning, UnusualSeries):
+            warnings.simplefilter("ignore", told_by_status)
+        return pd.concat([estimator.predict_table(part, **asked) for part in parts], ignore_index=True)

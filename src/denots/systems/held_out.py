@@ -31,7 +31,7 @@ def standard_error(task: Task, outputs: Tensor, target: Tensor) -> float:
     known = ~outputs.flatten(1).isnan().any(dim=1)
     outputs, target = outputs[known], target[known]
     rng = np.random.default_rng(0)
-    draws = torch.from_numpy(rng.integers(0, len(target), (RESAMPLES, len(target))))
+    draws = (torch.from_numpy(rng.integers(0, len(target), len(target))) for _ in range(RESAMPLES))
     again = np.array([_metric(task, outputs[rows], target[rows]) for rows in draws])
     return float(np.nanstd(again)) if np.isfinite(again).any() else float("nan")
 
