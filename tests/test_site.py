@@ -7,7 +7,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
+from docs.notebooks import notebook
+from nbclient import NotebookClient
 
 import denots
 
@@ -95,6 +98,18 @@ def test_the_code_of_a_page_runs_without_a_warning_and_prints_what_the_page_tell
     assert done.returncode == 0, done.stderr
     told = "".join(text for kind, text in blocks if kind == "text")
     assert agree(told, done.stdout), f"told:\n{told}\nprinted:\n{done.stdout}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["forecasting", pytest.param("gestures", marks=pytest.mark.slow), pytest.param("hospital", marks=pytest.mark.slow)],
+)
+def test_a_tutorial_runs_as_a_notebook_and_prints_what_its_page_tells(name: str, tmp_path: Path) -> None:
+    page = (DOCS / "tutorials" / f"{name}.md").read_text()
+    ran = NotebookClient(nbformat.reads(notebook(page), 4), resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in ran.cells if cell.cell_type == "code" for output in cell.outputs]
+    printed = "".join(output.text for output in outputs if output.get("name") == "stdout")
+    assert agree("".join(text for kind, text in BLOCK.findall(page) if kind == "text"), printed)
 
 
 def test_the_script_draws_every_picture_that_the_concepts_show_and_no_other(tmp_path: Path) -> None:
