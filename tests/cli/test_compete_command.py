@@ -1,5 +1,6 @@
 """`denots compete` and `denots order` from the command line."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 from cli.conftest import Run
+from denots.errors import SkippedSeries
 
 from published_files import gestures, write_ts
 
@@ -60,3 +62,21 @@ def test_the_order_of_a_table_is_examined(run: Run, tmp_path: Path) -> None:
     assert "rows shuffled" in shown
     assert "The order of the rows matters" in shown
     assert "name the column to learn" in run("order", tmp_path / "t.csv", code=2).stderr
+
+
+def test_order_cleans_a_table_as_fit_does(tmp_path: Path, run: Run) -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"id": np.repeat(np.arange(30), 5), "time": np.tile(np.arange(5.0), 30)})
+    rows = rows.assign(x=rng.normal(size=150).round(3), up=np.where(rows["id"] % 2, "yes", "no"))
+    rows.to_csv(tmp_path / "clean.csv", index=False)
+    empty = pd.DataFrame({"id": [99], "time": [0.0], "x": ["gone"], "up": ["no"]})
+    backwards = rows.sort_values(["id", "time"], ascending=[True, False])
+    pd.concat([backwards, rows[:1], empty]).to_csv(tmp_path / "messy.csv", index=False)
+    fast = ["--target", "up", "--folds", "2", "--system", "summary"]
+    cleaning = ["--sort", "--duplicates", "mean", "--skip-empty", "--na", "gone"]
+    expected = run("order", tmp_path / "clean.csv", *fast).stdout
+    assert "trivial answer" in expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkippedSeries)
+        assert run("order", tmp_path / "messy.csv", *fast, *cleaning).stdout == expected
+    assert "--sort" in run("order", tmp_path / "messy.csv", *fast, "--na", "gone", code=1).stderr

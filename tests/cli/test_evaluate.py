@@ -129,3 +129,20 @@ def test_a_coverage_that_cannot_be_had_is_refused(
     clinic: Path, new: Path, run: Run, tmp_path: Path, options: list[str], words: str
 ) -> None:
     assert words in run("predict", clinic / "classifier", new, *options, "-o", tmp_path / "p.csv", code=2).stderr
+
+
+def test_a_model_that_is_no_better_than_the_trivial_answer_is_told(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    names = np.repeat(np.arange(60), 3)
+    table = pd.DataFrame({"id": names, "time": np.tile(np.arange(3.0), 60), "x": rng.normal(size=180)})
+    table["rare"] = np.where(names % 6 == 0, "yes", "no")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ["--target", "rare", "--system", "summary", "--quiet", "--balanced", "--out", tmp_path / "model"]
+    run("fit", tmp_path / "t.csv", *words)
+    told = " ".join(run("evaluate", tmp_path / "model", tmp_path / "t.csv").stderr.split())
+    assert "by log loss, the model is no better on this table than class shares" in told
+    assert "fitted with weights of classes, which move probabilities" in told
+    clear = table.assign(x=table["x"] + 9 * (table["rare"] == "yes"))
+    clear.to_csv(tmp_path / "clear.csv", index=False)
+    run("fit", tmp_path / "clear.csv", *words, "--overwrite")
+    assert "no better" not in run("evaluate", tmp_path / "model", tmp_path / "clear.csv").stderr

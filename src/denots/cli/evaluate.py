@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denots.cli.messages import out, say
+from denots.cli.messages import complain, out, say
 from denots.cli.predict import MaxFailed, Strict, stop_if_many_failed
 from denots.errors import InvalidOption, InvalidTarget
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from denots.data.reading import Reading
     from denots.estimators import SeriesEstimator
-    from denots.tasks import Bin, Score, Scores
+    from denots.tasks import Bin, Score, Scores, Task
 
 
 def evaluate(
@@ -81,6 +81,7 @@ def evaluate(
         _print_reliability(scores.reliability)
         _print_groups(scores, by or "", estimator.task_.metric_name, confidence)
         say(f" {n} series, {failed} without an answer")
+    _remark(estimator.task_, scores)
     stop_if_many_failed(failed, n, max_failed)
 
 
@@ -132,6 +133,27 @@ def _print(scores: "Scores", confidence: float) -> None:
         others = (_number(found.get(name, math.nan)) for found in scores.others.values())
         table.add_row(name, _number(score.model), _interval(score), _number(score.baseline), *others)
     out.print(table)
+
+
+def _remark(task: "Task", scores: "Scores") -> None:
+    """Say it where the trivial answer would do as well, or better."""
+    for name, sign in ((task.metric_name, 1), ("log loss", -1)):
+        score = scores.metrics.get(name)
+        if score is None or not sign * score.model <= sign * score.baseline:
+            continue
+        why = " It was fitted with weights of classes, which move probabilities." if _weighed(task) else ""
+        complain(
+            "note",
+            f"by {name}, the model is no better on this table than {scores.baseline}: {score.model:.4g} against "
+            f"{score.baseline:.4g}.{why}",
+            "bold yellow",
+        )
+
+
+def _weighed(task: "Task") -> bool:
+    from denots.tasks import Classification
+
+    return isinstance(task, Classification) and len(set(task.weights)) > 1
 
 
 def _print_reliability(bins: "Sequence[Bin]") -> None:
