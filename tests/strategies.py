@@ -1,5 +1,6 @@
 """Hypothesis strategies shared by the test suite."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -63,3 +64,24 @@ def _target(draw: st.DrawFn, n: int) -> Any:
         "text": st.sampled_from(["a", "bc", "ü"]),
     }
     return draw(st.lists(elements[kind], **rows))
+
+
+PLACE = re.compile(r"(series|row|line|column|channel|table|time zone) ")  # an error that says where the fault is
+GOOD = (["a", "b", "7"], ["0", "1", "2", "2.5", "3", "-1"], ["1", "2.5", "-3", "1e3", ""], ["4", "5", ""])
+ODD = (
+    ["", "NA"],
+    ["", "noon", "inf", "nan", "2024-01-01", "2024-01-02T00:00+01:00"],
+    *[["NA", "n/a", "inf", "1e400", "-", "é", "true", '"', "1,5"]] * 2,
+)
+
+
+@st.composite
+def broken_tables(draw: st.DrawFn) -> list[tuple[str, ...]]:
+    """Rows of good cells with up to two odd ones among them, so that some tables can be read."""
+    rows = draw(st.lists(st.tuples(*map(st.sampled_from, GOOD)).map(list), max_size=9))
+    if draw(st.booleans()):
+        rows.sort(key=lambda row: float(row[1]))
+    for _ in range(draw(st.integers(0, 2)) if rows else 0):
+        column = draw(st.integers(0, 3))
+        draw(st.sampled_from(rows))[column] = draw(st.sampled_from(ODD[column]))
+    return [tuple(row) for row in rows]

@@ -145,3 +145,11 @@ def test_rejecting_a_thousand_series_takes_one_attempt_a_check(monkeypatch: pyte
     frame.loc[frame["id"] < 1000, "x"] = math.nan
     assert len(TableSchema("id", "t").scan(frame).rejected) == 1000
     assert len(calls) == 2
+
+
+def test_an_id_stays_text_when_only_numbers_are_left_beside_a_bad_series() -> None:
+    table = pd.DataFrame({"id": ["007", "a"], "time": [0.0, np.nan], "x": [1.0, 2.0]})
+    reading = TableSchema("id", "time", channels=("x",)).scan(table)
+    assert reading.ids.tolist() == ["007", "a"]
+    assert reading.series.ids.tolist() == ["007"]
+    assert [bad.id for bad in reading.rejected] == ["a"]

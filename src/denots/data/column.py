@@ -51,9 +51,16 @@ class Columns:
     Args:
         na: further spellings of a missing cell.
         exact: columns in which these spellings are values like any other: ids and times.
+        labels: columns of names, which stay text even if all that is kept of them looks like numbers.
     """
 
-    def __init__(self, frame: Any, na: tuple[str, ...] = (), exact: Iterable[str | None] = ()) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        na: tuple[str, ...] = (),
+        exact: Iterable[str | None] = (),
+        labels: Iterable[str | None] = (),
+    ) -> None:
         if _is(frame, "polars", "LazyFrame"):
             raise InvalidTable("this is a lazy polars table; call .collect() first.")
         self._pandas, self._polars = _is(frame, "pandas", "DataFrame"), _is(frame, "polars", "DataFrame")
@@ -65,7 +72,7 @@ class Columns:
             raise InvalidTable(f"column names repeat: {quoted(repeated)}; rename or drop the copies.")
         if not len(self._frame):
             raise InvalidTable("the table has no rows; give at least one observation.")
-        self._na, self._exact = na, frozenset(exact)
+        self._na, self._exact, self._labelling = na, frozenset(exact), frozenset(labels)
         self._read: dict[str, pd.Series[Any]] = {}
         self._kept: npt.NDArray[np.bool_] | None = None
 
@@ -89,7 +96,9 @@ class Columns:
             column = _plain(self._raw(self.names.index(name))).set_axis(self._labels())
             if name not in self._exact:
                 column = emptied(column, self._na)
-            self._read[name] = column if self._kept is None else _part(column, self._kept)
+            if self._kept is not None:
+                column = column[self._kept] if name in self._labelling else _part(column, self._kept)
+            self._read[name] = column
         return self._read[name]
 
     def take(self, name: str) -> "pd.Series[Any]":

@@ -118,7 +118,8 @@ def scan_frame(schema: TableSchema, frame: Any, target: str | tuple[str, ...] | 
 
 
 def _columns(schema: TableSchema, frame: Any) -> Columns:
-    return Columns(frame, schema.na, exact=(schema.id, schema.time, schema.start, schema.variable))
+    names = (schema.id, schema.variable)
+    return Columns(frame, schema.na, exact=(*names, schema.time, schema.start), labels=names)
 
 
 def _scan(schema: TableSchema, columns: Columns, target: str | tuple[str, ...] | None) -> Reading:

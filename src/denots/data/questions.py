@@ -70,7 +70,7 @@ def _since_start(stamps: Stamps, groups: Groups, schema: TableSchema, frame: "pd
     """Time since the start of the series that each question belongs to, in the unit of the model."""
     from denots.data.frame import picked_rows
 
-    columns = picked_rows(schema, Columns(frame))
+    columns = picked_rows(schema, Columns(frame, labels=(schema.id, schema.variable)))
     observed = read_groups(columns[schema.id], schema.id)
     name = schema.time if schema.start is None else schema.start
     seen = read_stamps(columns[name], name, observed, schema.time_format)
