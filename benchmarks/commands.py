@@ -15,6 +15,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -75,7 +76,8 @@ def export(name: str, file: Path) -> None:
 
     parts = open_import(imported(DATASETS.find(name)).source).values()
     channels = [channel for channel in next(iter(parts)).channels if channel != TELLING]
-    table = pd.concat([part.to_frame() for part in parts])[["id", "time", *channels, "target"]]
+    moving = [replace(part, static=None, static_names=()) for part in parts]
+    table = pd.concat([part.to_frame() for part in moving])[["id", "time", *channels, "target"]]
     if file.suffix == ".csv":
         table = table.melt(["id", "time", "target"]).dropna().sort_values(["id", "time"], kind="stable")
         table.to_csv(file, index=False)

@@ -42,13 +42,13 @@ def example(judged: Judged, words: str, row: int) -> str:
 def _explained(judged: Judged, row: int) -> str:
     series, model = judged.part.series.select([row]), judged.model
     truth = ", ".join(
-        f"{name.replace('_', ' ')} {_spelled(column[row])}"
+        f"{name.removeprefix('truth').removeprefix('_')} {_spelled(column[row])}".strip()
         for name, column in judged.task.rows(judged.told).items()
         if name.startswith("truth")
     )
     why = explain(model, series, parts=PARTS, pairs=PAIRS)
     part = explanation_part(model, series, why, running_answer(model, series), level=4, rows=EFFECTS)
-    return f"<p>{escape(truth)}.</p>{part}"
+    return f"<p>The truth: {escape(truth)}.</p>{part}"
 
 
 def _spelled(value: object) -> str:

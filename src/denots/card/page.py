@@ -1,7 +1,7 @@
 """The card of a model: sections one after the other, each by itself, so that what fails in one stays there."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -124,7 +124,7 @@ def _calibration(judged: Judged) -> str:
     return gallery(charts) if charts else ""
 
 
-def _reliability(bins: "tuple[Bin, ...] | Any") -> Chart:
+def _reliability(bins: Sequence[Bin]) -> Chart:
     predicted, observed, low, high = (
         np.array([getattr(one, name) for one in bins]) for name in ("predicted", "observed", "low", "high")
     )

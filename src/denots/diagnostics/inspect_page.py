@@ -37,14 +37,19 @@ def write_page(found: Inspection, file: Path) -> None:
 
 def page(found: Inspection) -> str:
     remarks = "".join(f"<li>{escape(remark)}</li>" for remark in found.remarks) or "<li>nothing</li>"
-    bars = small_bars(list(found.target.values()), "series in each class")
+    classes = _classes(found.target) if found.target else ""
     rows = document.header(HEAD) + f"<tbody>{''.join(map(_row, found.channels))}</tbody>"
     channels = document.scrolled(f"<table>{rows}</table>", "channels")
     return document.document(
         f"denots inspect {found.table}",
-        f"{document.facts(facts(found))}{f'<h2>Classes</h2>{bars}' if bars else ''}<h2>Worth a look</h2><ul>{remarks}</ul>"
+        f"{document.facts(facts(found))}{classes}<h2>Worth a look</h2><ul>{remarks}</ul>"
         f"<h2>Channels</h2>{channels}<h2>To fit it</h2><pre>{escape(found.command)}</pre>",
     )
+
+
+def _classes(counts: dict[str, int]) -> str:
+    bars = small_bars(list(counts.values()), "series in each class")
+    return f'<h2>Classes</h2>{bars}<p class="soft">From the left: {escape(listed(counts))}.</p>'
 
 
 def _row(one: ChannelFacts) -> str:

@@ -8,7 +8,7 @@ STYLE = """
 :root{color-scheme:light}
 body{font:16px/1.5 system-ui,"DejaVu Sans",sans-serif;color:#1b1f24;background:#fff;max-width:66rem;margin:0 auto;padding:1rem}
 h1{font-size:1.5rem;line-height:1.25;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2.2rem 0 .4rem}
-h3{font-size:1rem;margin:1.4rem 0 .2rem;overflow-wrap:anywhere}p{max-width:46rem;overflow-wrap:anywhere}
+h3{font-size:1rem;margin:1.4rem 0 .2rem;overflow-wrap:anywhere}h4{font-size:.92rem;margin:1rem 0 .2rem}p{max-width:46rem;overflow-wrap:anywhere}
 a{color:#0b4f9e}nav a{margin-right:1rem;white-space:nowrap}
 dl{display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:.15rem 1.2rem;margin:.6rem 0}
 dt{font-weight:600}dd{margin:0;overflow-wrap:anywhere}
