@@ -17,11 +17,13 @@ from denots.data.series import SeriesSet
 from denots.data.transforms import append_presence, fill_with_zeros
 from denots.errors import InvalidOption
 from denots.fields import FIELDS, AffineInputField, VectorField
+from denots.fields.contracting import ContractingGRU, held
 from denots.fields.gained import Gained
 from denots.ode.input_map import InputMap
 from denots.ode.solve import solve
 from denots.options import Choice, Range, tunable
 from denots.paths import PATHS, Interpolation
+from denots.paths.extremes import extremes
 from denots.paths.path import Path
 from denots.paths.slopes import append_slopes
 from denots.rowwise import linear_rows
@@ -45,6 +47,8 @@ class DeNOTSConfig(SolverConfig):
         over the whole trajectory ("pooled"); "auto" pools for few series. At query times it is the state there.
     initial: the state starts at "zero", as published, or from the "first" observed values;
         static features are added where there are any.
+    stability: "certified" holds the weights of field "anti" or "sync" so small that trajectories of signals within the range
+        of training approach each other, whatever is learnt (`denots.fields.contracting`); "free" lets training decide.
     """
 
     state_size: int = tunable(32, Choice((16, 32, 64)))
@@ -61,6 +65,7 @@ class DeNOTSConfig(SolverConfig):
     holes: Literal["bridge", "zero"] = "bridge"
     readout: Literal["auto", "last", "pooled"] = "auto"
     initial: Literal["zero", "first"] = "zero"
+    stability: Literal["free", "certified"] = "free"
 
 
 POOLED_AT = torch.arange(1, 17, dtype=torch.float64) / 16  # shares of the trajectory
@@ -103,6 +108,7 @@ class DeNOTS(Backbone):
 
     Config = DeNOTSConfig
     slope_scale: Tensor
+    reach: Tensor
 
     def __init__(self, config: DeNOTSConfig, channels: int, static_size: int = 0) -> None:
         super().__init__()
@@ -119,6 +125,9 @@ class DeNOTS(Backbone):
         if config.slopes:
             self.register_buffer("slope_scale", torch.ones(channels, dtype=torch.float64))
         self.field = FIELDS.resolve(config.field)(read, config.state_size)
+        if self.certified:
+            self.register_buffer("reach", torch.ones(read, dtype=torch.float64))
+            self._check_certified()
         self.gain = nn.Parameter(torch.ones(())) if config.learn_depth else None
         self.from_first = nn.Linear(read, config.state_size) if config.initial == "first" else None
         self.from_static = nn.Linear(static_size, config.state_size) if static_size else None
@@ -147,6 +156,9 @@ class DeNOTS(Backbone):
             slopes = self._path(self.intake.observations(train), torch.float64).slopes[:, : self.intake.observed]
             spread = slopes.square().mean(dim=0).sqrt()
             self.slope_scale.copy_(torch.where(spread > 0, spread, 1.0))
+        if self.certified:
+            low, high = extremes(self.prepare(train).path)
+            self.reach.copy_(torch.maximum(-low.amin(dim=0), high.amax(dim=0)).clamp_min(0))
 
     def prepare(self, series: SeriesSet) -> DrivenInputs:
         observed = self.intake.observations(series)
@@ -194,7 +206,22 @@ class DeNOTS(Backbone):
     @property
     def driven_field(self) -> VectorField:
         """The field that is solved, with its learnt gain if it has one."""
-        return self.field if self.gain is None else Gained(self.affine_field, self.gain)
+        if self.gain is not None:
+            return Gained(self.affine_field, self.gain)
+        return self.affine_field if self.certified else self.field
+
+    @property
+    def certified(self) -> bool:
+        return self.config.stability == "certified"
+
+    def _check_certified(self) -> None:
+        """Refuse what the proof does not cover."""
+        ContractingGRU(self.field, self.reach)
+        if not self._reads_raw or self.config.learn_depth:
+            raise InvalidOption(
+                "stability 'certified' is proved for signals as they are and a given depth; leave normalise, inflate, holes and "
+                "learn_depth at their defaults."
+            )
 
     @property
     def affine_field(self) -> AffineInputField:
@@ -204,7 +231,7 @@ class DeNOTS(Backbone):
                 f"field {type(self.field).__name__} has no input map weight_ih, bias_ih, so nothing can be folded into it; "
                 "make it an AffineInputField, or leave normalise, inflate, holes and learn_depth at their defaults."
             )
-        return self.field
+        return ContractingGRU(self.field, self.reach) if self.certified else self.field
 
     def drive(self, inputs: DrivenInputs) -> InputMap:
         """How the field of the model, not in training, meets the raw signal of each series."""
@@ -229,6 +256,10 @@ class DeNOTS(Backbone):
             folded = fold_presence(embedded, bias, factor, offset, len(path))
         return InputMap(torch.cat([folded.weight, slopes], dim=1), folded.bias)
 
+    def first_state(self, inputs: DrivenInputs) -> Tensor:
+        """Where the model, not in training, lets each series begin."""
+        return self._first_state(inputs, *self.embedding.coefficients(inputs.moments))
+
     def _first_state(self, inputs: DrivenInputs, factor: Tensor, offset: Tensor) -> Tensor:
         path = inputs.path
         h0 = path.values.new_zeros(len(path), self.state_size)
@@ -237,4 +268,4 @@ class DeNOTS(Backbone):
             h0 = h0 + linear_rows(path.values[path.begin], start.weight, start.bias)
         if self.from_static is not None:
             h0 = h0 + linear_rows(inputs.static, self.from_static.weight, self.from_static.bias)
-        return h0
+        return held(h0, type(self.field)) if self.certified else h0
