@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 import denots
 from denots.cli import (
     card,
+    certify,
     compete,
     data,
     evaluate,
@@ -97,6 +98,7 @@ app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("card")(card.card)
 app.command("explain")(explain.explain)
+app.command("certify")(certify.certify)
 app.command("order")(order.order)
 app.add_typer(data.app, name="data")
 app.command("train", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train.train)

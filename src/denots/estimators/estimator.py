@@ -254,7 +254,7 @@ class SeriesEstimator(BaseEstimator):
         check_is_fitted(self)
         if X is None:
             return certify(self.fitted_)
-        reading = self._read(X)
+        reading = self.read(X)
         if reading.rejected:
             raise joint_error(list(reading.rejected))
         return certify(self.fitted_, reading.series)
