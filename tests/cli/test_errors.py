@@ -118,7 +118,7 @@ def test_evaluation_needs_known_answers(clinic: Path, new: Path, visits: Path, r
     [
         ("patient,sick\nann,1\nann,0\n", "several rows for series 'ann'"),
         ("patient,sick\nann,1\n", "'bob' has no target"),
-        ("patient,sick,days\nann,1,2\n", "sick, days; name the one to learn (target=..., --target)"),
+        ("patient,sick,days\nann,1,2\n", "sick, days; name those to learn (target=..., --target)"),
         ("person,sick\nann,1\n", "Known: person, sick"),
         ("patient,pulse\nann,1\n", "in both tables"),
     ],
@@ -157,7 +157,7 @@ def test_another_run_in_the_checkpoint_folder_is_not_continued_until_told(
 def test_ctrl_c_says_how_to_go_on_and_exits_with_130(
     visits: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(*_: object) -> None:
+    def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("denots.estimators.SeriesClassifier.fit", stop)

@@ -43,5 +43,5 @@ def test_the_options_of_a_system_are_shown_with_their_values(run: Run) -> None:
     shown = dict(line.split(None, 1) for line in run("systems", "denots").stdout.splitlines()[1:])
     assert shown["field"] == "anti"
     assert shown["batches_per_epoch"] == "none"
-    assert float(shown["depth"]) == SYSTEMS["denots"].options["depth"]
+    assert shown["depth"].startswith(f"{SYSTEMS['denots'].options['depth']} (tune: ")
     assert "Did you mean 'denots'" in run("systems", "denot", code=2).stderr

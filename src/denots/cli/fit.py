@@ -27,7 +27,6 @@ from denots.cli.learning import (
     task_of,
 )
 from denots.cli.messages import complain, say, show_facts
-from denots.data.shards import is_sharded
 from denots.errors import InvalidFolder, InvalidOption
 
 if TYPE_CHECKING:
@@ -94,6 +93,8 @@ def fit(
       denots fit sensors.parquet --id unit --time t -o forecaster
       denots fit shards -o model            (a folder of denots data convert)
     """
+    from denots.data.shards import is_sharded
+
     schema = schema_from(
         id=id,
         time=time_column,

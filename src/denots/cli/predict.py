@@ -8,7 +8,6 @@ import typer
 from denots.cli.messages import complain, say
 from denots.cli.predict_shards import predict_folder
 from denots.cli.where import Place
-from denots.data.shards import is_sharded
 from denots.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -69,6 +68,7 @@ def predict(
       denots predict forecaster new.csv --at-table questions.csv -o forecast.csv
       denots predict model shards -o answers       (of denots data convert)
     """
+    from denots.data.shards import is_sharded
     from denots.data.table_file import STANDARD, check_destination, read_table, write_table
     from denots.estimators import load_estimator
 
