@@ -73,6 +73,7 @@ POOLED_AT = torch.arange(1, 17, dtype=torch.float64) / 16  # shares of the traje
 FEW_SERIES = 1000
 
 READ_THEN: dict[str, Any] = {
+    "stability": "free",
     "slopes": False,
     "ages": False,
     "readout": "last",

@@ -44,12 +44,12 @@ def folds(task: Task, part: Part, count: int, seed: int) -> list[tuple[IntArray,
 
 
 def _metric(task: Task, outputs: Tensor, target: Tensor) -> float:
-    """The metric, or NaN for a draw that it warns of, such as one of a single class."""
+    """The metric, or NaN for a draw that it warns of or cannot judge, such as one of a single class."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         try:
             return float(task.metric(outputs, target))
-        except UserWarning:
+        except (UserWarning, ArithmeticError, ValueError):
             return float("nan")
 
 
