@@ -80,8 +80,6 @@ class RunSpec:
         if "schedule" not in train:  # made before there was one, and before the options that came with it
             train = {**PUBLISHED, **train}
             options = {**READ_THEN, **options} if plain["backbone"]["name"] == "denots" else options
-        elif plain["backbone"]["name"] == "denots":
-            options = {"stability": READ_THEN["stability"], **options}
         parts = {
             "dataset": DatasetSpec(**plain["dataset"]),
             "backbone": BackboneSpec(plain["backbone"]["name"], options),
