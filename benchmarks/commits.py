@@ -17,8 +17,8 @@ from benchmarks.measure import ROOT, wait_for_quiet, watched
 from benchmarks.tables import console
 from benchmarks.workloads import WORKLOADS
 
-TURNS = 4
-BURST = 1.0  # seconds a call and turn
+TURNS = 12
+BURST = 0.5  # seconds a call and turn
 CHILD = """
 import json, sys
 sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuildRedirectingFinder" not in type(finder).__name__]

@@ -192,3 +192,13 @@ def test_a_series_that_cannot_be_solved_leaves_the_memory_of_the_others_as_it_is
     assert 0 < len(found["left"]) < len(series)
     for name, values in alone.items():
         assert found[name] == pytest.approx(values, rel=1e-6)
+
+
+def test_a_trajectory_from_the_first_values_is_followed_wherever_rounding_puts_its_start() -> None:
+    rng = np.random.default_rng(0)
+    times = [np.sort(rng.uniform(0.01, 1, 5)) for _ in range(300)]
+    many = SeriesSet.from_arrays(times, [rng.normal(size=(5, 2)) for _ in times], start=0.0)
+    model = model_of(many, "sync", initial="first", depth=20.0)
+    path = follow(model, many)
+    first = model.backbone.first_state(model.backbone.prepare(many)).detach()
+    torch.testing.assert_close(path.states[:, 0], first, rtol=1e-5, atol=1e-6)

@@ -13,11 +13,11 @@ from denots.systems import Fitted
 from denots.systems.trained import TrainedModel
 from denots.tasks import Classification
 from denots.theory.certificate_charts import charts_of
-from denots.theory.measurement import TIGHT, Measurement, measure
+from denots.theory.measurement import TIGHT, Measurement, accurate, measure
 from denots.theory.proof import Proof, certifiable, prove
-from denots.theory.trajectory import tightened
 from denots.training.model import Model
 
+USEFUL = 1e3  # times the largest change there can be; what is bounded by more is not bounded
 Kind = Literal["proved", "measured"]
 Where = Literal["on the reachable set", "only along these series", "nowhere shown"]
 
@@ -99,7 +99,7 @@ def certify(fitted: Fitted, series: SeriesSet | None = None) -> Certificate:
     Without series the proof is for any signal, or, of a model with stability "certified", for signals in the range of training.
     """
     model = _subject(fitted)
-    tight = tightened(model, TIGHT).eval()
+    tight = accurate(model)
     proof = prove(tight, series)
     found = None if series is None else measure(model, tight, series)
     backbone = certifiable(model)
@@ -167,6 +167,11 @@ def _proved(proof: Proof, unit: str, answer: str, steps: int) -> list[Claim]:
         else f"any two states part at most like exp({rate:.3g} t); that they approach is not proved"
     )
     change, most = proof.change(), proof.largest_change
+    noise = (
+        f"by at most {change:.3g} if values and slopes differ by at most one standard deviation at any time, and in proportion by less"
+        if change < most * USEFUL
+        else "no bound in proportion to noise is of use"
+    )
     memory = (
         f"half of a change of the state is forgotten after {proof.half_life:.3g} {unit} at the latest, in the same norm"
         if rate < 0
@@ -185,8 +190,7 @@ def _proved(proof: Proof, unit: str, answer: str, steps: int) -> list[Claim]:
             "change by noise",
             change,
             f"{answer} per standard deviation",
-            f"If values and slopes of the signal are off by at most one standard deviation at any time, the answer moves by at most "
-            f"{change:.3g} {answer}, and in proportion by less noise; whatever the noise, by at most {most:.3g}.",
+            f"Between two signals within the ranges the answer moves by at most {most:.3g} {answer}; {noise}.",
             "proved",
         ),
         Claim("half-life at most", proof.half_life, unit, f"Memory: {memory}.", "proved"),
@@ -199,7 +203,9 @@ def _proved(proof: Proof, unit: str, answer: str, steps: int) -> list[Claim]:
                 by_steps,
                 f"{answer} per unit of tolerance",
                 f"If no step of the solver is off by more than it promises, its errors move the answer by at most {by_steps:.3g} {answer} "
-                "per unit of tolerance.",
+                "per unit of tolerance."
+                if by_steps < most * USEFUL / TIGHT
+                else "No bound on what errors of the solver do to the answer is of use.",
                 "proved",
             )
         )

@@ -15,14 +15,14 @@ from denots.theory.forgetting import half_life, influence
 from denots.theory.lipschitz import jacobians
 from denots.theory.logarithmic_norm import logarithmic_norm
 from denots.theory.proof import certifiable
-from denots.theory.trajectory import Gates, Trajectory, follow, gates
+from denots.theory.trajectory import Gates, Trajectory, follow, gates, tightened
 from denots.training.model import Model, run_model
 
 MOST = 128  # series along which Jacobians are taken
 FEWEST_STEPS, MOST_STEPS, A_UNIT = 64, 128, 6  # of them, and how many in a unit of the model's clock
 AT_ONCE = 32
 NOISE, DRAWS, REMOVALS = 0.1, 8, 512
-TIGHT = 1e-9
+TIGHT, MOST_SOLVER_STEPS = 1e-7, 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +64,20 @@ class Measurement:
         return torch.tensor([half_life(lags, sizes) for lags, sizes in back], dtype=torch.float64)
 
 
+def accurate(model: Model) -> Model:
+    """The model in double precision, solved far more accurately than it predicts, however many steps that takes."""
+    tight = tightened(model, TIGHT).eval()
+    backbone = certifiable(tight)
+    backbone.config = replace(backbone.config, max_steps=MOST_SOLVER_STEPS)
+    return tight
+
+
 def measure(model: Model, tight: Model, series: SeriesSet) -> Measurement:
     """Follow evenly chosen series, and disturb them.
 
     Args:
         model: as it predicts.
-        tight: the same in double precision.
+        tight: the same, `accurate`.
     """
     chosen = series.select(np.unique(np.linspace(0, len(series) - 1, min(len(series), MOST)).astype(np.int64)))
     backbone = certifiable(tight)

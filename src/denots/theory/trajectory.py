@@ -15,6 +15,7 @@ from denots.fields.gru import GRUField
 from denots.training.model import Model
 
 POINTS = 21
+ROUNDING = 1e-12  # of a span
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,8 @@ def follow(model: Model, series: SeriesSet, points: int = POINTS) -> Trajectory:
     shares = torch.linspace(0, 1, points, dtype=torch.float64)
     start, end = torch.from_numpy(series.start), torch.from_numpy(series.ends)
     begin = start if backbone.config.initial == "zero" else torch.from_numpy(series.times[series.offsets[:-1]])
-    encoded = backbone(inputs, begin[:, None] + shares * (end - begin)[:, None])
+    late = 0.0 if backbone.config.initial == "zero" else ROUNDING  # a first query may be rounded to before the start
+    encoded = backbone(inputs, begin[:, None] + shares.clamp_min(late) * (end - begin)[:, None])
     seen, rows = backbone.drive(inputs), torch.arange(len(series))
     clock = inputs.path.t0[:, None] + shares * (inputs.path.t1 - inputs.path.t0)[:, None]
     drive = torch.stack([seen(inputs.path.value(t), rows) for t in clock.T], dim=1)
