@@ -13,7 +13,7 @@ def test_the_list_names_every_experiment_and_why_some_cannot_run(run, tmp_path: 
     for name in EXPERIMENTS:
         assert f" {name} " in listed
     assert "left out: " in listed
-    assert "0 / 15" in listed
+    assert "0 / 19" in listed
 
 
 def test_an_experiment_is_made_once_and_written_as_tables_and_page(run, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_budget_that_is_over_says_what_is_left(run, tmp_path: Path) -> None:
     told = run(
         "reproduce", "overfitting", "--profile", "smoke", "--jobs", "1", "--budget", "1e-9", "--results", tmp_path
     )
-    assert "2 left when the time was over; next: pendulum-small anti depth 1" in told.stdout
+    assert "2 left when the time was over; next: pendulum-small anti raw depth 1" in told.stdout
 
 
 def test_wrong_names_and_options_are_refused(run, tmp_path: Path) -> None:

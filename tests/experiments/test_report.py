@@ -28,7 +28,8 @@ def bump_runs() -> list[RunRecord]:
     scores = {"default": 0.7, "tolerance 1e-6": 0.8, "depth 20": 0.95}
     return [
         record(spec("bump", field, seed, depth=depth, tolerance=tolerance), scores[name] + 0.01 * seed + 0.001 * i)
-        for name, (depth, tolerance) in VARIANTS.items()
+        for name in scores
+        for depth, tolerance in [VARIANTS[name]]
         for i, field in enumerate(SHOWN)
         for seed in (0, 1)
     ]
@@ -179,8 +180,8 @@ def test_a_phone_shows_the_page_without_scrolling_sideways(opened: Any) -> None:
 
 def test_a_click_on_a_header_sorts_the_table(opened: Any) -> None:
     table = opened.locator("#bump ~ .wide table").first
-    values = "table => [...table.tBodies[0].rows].map(row => parseFloat(row.cells[3].dataset.value))"
-    head = table.locator("thead th").nth(3)
+    values = "table => [...table.tBodies[0].rows].map(row => parseFloat(row.cells[5].dataset.value))"
+    head = table.locator("thead th").nth(5)
     head.locator("button").click()
     rising = table.evaluate(values)
     assert rising == sorted(rising)

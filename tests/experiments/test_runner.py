@@ -124,7 +124,7 @@ def test_after_the_deadline_nothing_starts_and_the_rest_is_named(tmp_path: Path)
     outcome = make_runs(jobs, Results(tmp_path), deadline=time.time() - 1)
     assert outcome.left == jobs
     assert not any(outcome.fates.values())
-    assert jobs[0].label == "sine-mix-jump sync depth 10 tolerance 0.001 seed 0"
+    assert jobs[0].label == "sine-mix-jump sync raw depth 10 tolerance 0.001 seed 0"
 
 
 def test_a_run_over_its_budget_stops_after_an_epoch_and_goes_on_next_time(tmp_path: Path) -> None:

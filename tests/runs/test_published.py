@@ -22,6 +22,7 @@ VARIED = {"depth", "tolerance", "learn_depth"}  # by experiments
 # What the experiment on protocols changes one by one.
 TRIED = {"normalise", "presence"}
 THEN = {"stability": "free"}  # of records from before there was a choice
+FIRST = "1d23e4892c9bd183"  # the name of the first committed record, as earlier versions gave it
 
 
 def differing(record: RunRecord) -> set[str]:
@@ -77,3 +78,17 @@ def test_a_data_set_of_another_package_has_a_plain_setting(
     monkeypatch.setitem(DATASETS, "mine", DATASETS[like])
     options = published_run("mine", "denots").backbone.options
     assert (options["depth"], options["initial"]) == (depth, initial)
+
+
+def test_the_paper_learns_raw_numbers_and_the_fair_protocol_standardised_ones() -> None:
+    for dataset, paper in (("pendulum", "raw"), ("sine-mix", "raw"), ("sine-2", "raw"), ("bump", "standardised")):
+        told = [published_run(dataset, "denots", protocol).target for protocol in ("paper", "fair")]
+        assert told == [paper, "standardised"]
+    assert published_run("sine-mix", "sync", target="centred").target == "centred"
+
+
+def test_records_from_before_targets_had_units_keep_their_meaning_and_their_names() -> None:
+    first = RECORDS[0].spec
+    assert (first.dataset.name, first.target) == ("pendulum", "standardised")
+    assert first.fingerprint == FIRST
+    assert replace(first, target="raw").fingerprint != FIRST

@@ -18,6 +18,7 @@ from denots.errors import InvalidFolder, InvalidOption, OutOfTime, UnknownName
 from denots.runs.record import FILE, RunRecord, append_record, find_record, read_records
 from denots.runs.run import Trial, read_problem, run
 from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
+from denots.tasks.scale import Units
 from denots.training.checkpoint import Checkpoint
 from denots.training.config import TrainConfig
 from denots.training.fit import CHECKPOINT
@@ -230,9 +231,9 @@ def test_the_protocol_of_a_run_decides_the_gaps_of_its_data(tmp_path: Path, monk
     import_source(recipe.source, [tmp_path])
     seen = []
 
-    def watched(dataset: Dataset) -> Trial:
+    def watched(dataset: Dataset, target: Units) -> Trial:
         seen.append(int(np.isnan(dataset.splits.train.values).sum()))
-        return read_problem(dataset)
+        return read_problem(dataset, target)
 
     monkeypatch.setattr("denots.runs.run.read_problem", watched)
     for protocol in ("fair", "paper"):
@@ -241,3 +242,18 @@ def test_the_protocol_of_a_run_decides_the_gaps_of_its_data(tmp_path: Path, monk
         assert 0 <= record.metrics["test"]["accuracy"] <= 1
     assert seen[0] == 16 * 12 * 3
     assert seen[1] == int(np.isnan(load("uwgl", protocol="paper").splits.train.values).sum()) < seen[0]
+
+
+@pytest.mark.parametrize("system", ["summary", "trees", "denots"])
+def test_raw_targets_are_learnt_and_judged_in_their_own_unit(system: str, tmp_path: Path) -> None:
+    chosen = SMALL if system == "denots" else BackboneSpec(system)
+    raw, standard = (run(replace(MIX, backbone=chosen, target=units)) for units in ("raw", "standardised"))
+    truth = load("sine-mix", size=64).splits
+    spread = truth.train.target.std()
+    for record, unit in ((raw, 1.0), (standard, spread)):
+        errors = (1 - record.metrics["test"]["R2"]) * truth.test.target.var()
+        assert record.metrics["test"]["loss"] * unit**2 == pytest.approx(errors, rel=1e-4)
+    if system == "denots":  # which has two short epochs to find the offset of twelve
+        assert raw.metrics["test"]["R2"] < standard.metrics["test"]["R2"] - 1
+    else:
+        assert raw.metrics["test"]["R2"] == pytest.approx(standard.metrics["test"]["R2"], abs=1e-4)

@@ -180,12 +180,15 @@ def _watching(jobs: Sequence["Job"]) -> Iterator[Callable[["Job", "Fate"], None]
 
 
 def _write(chosen: Sequence["Experiment"], store: "Results", request: "Request") -> None:
-    """Tables as Markdown and LaTeX, figures as SVG and PDF, next to the records; those on equal terms in `fair`."""
-    from denots.experiments.gallery import exhibits_of, write_exhibits
+    """Tables as Markdown and LaTeX, figures as SVG and PDF, next to the records; those of other rules in a folder of theirs."""
+    from denots.experiments.gallery import exhibits_of, records_of, write_exhibits
 
-    folder = store.folder if request.protocol == "paper" else store.folder / request.protocol
     for experiment in chosen:
-        written = write_exhibits(experiment, exhibits_of(experiment, store, request.protocol), folder)
+        written = []
+        for rules in ("paper", "standardised") if request.protocol == "paper" else (request.protocol,):
+            if rules != "standardised" or (records_of(experiment, store, rules) and not experiment.compares_rules):
+                folder = store.folder if rules == "paper" else store.folder / rules
+                written += write_exhibits(experiment, exhibits_of(experiment, store, rules), folder)
         if written:
             say(f"{experiment.name}: {', '.join(str(file) for file in written)}")
 

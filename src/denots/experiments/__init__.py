@@ -16,6 +16,7 @@ from denots.experiments.parameters import Parameters
 from denots.experiments.protocol import ProtocolCost
 from denots.experiments.samples import Samples
 from denots.experiments.sine_mix import SineMix
+from denots.experiments.targets import Targets
 from denots.experiments.tolerance import Tolerance
 from denots.experiments.trajectories import Trajectories
 from denots.experiments.weight_norms import WeightNorms
@@ -41,6 +42,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Tolerance(),
         Memory(),
         ProtocolCost(),
+        Targets(),
     )
 }
 

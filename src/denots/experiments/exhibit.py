@@ -13,14 +13,14 @@ class Cell:
 
     assumed: the paper prints no spread; the one here is ours, and is not shown.
     reduced: from runs that were cut down; marked so, and not held against the published value.
-    fair: from runs under other rules than the published ones, so not held against its value either.
+    other_rules: from runs under other rules than the published ones, so not held against its value either.
     """
 
     values: tuple[float, ...] = ()
     published: tuple[float, float] | None = None
     assumed: bool = False
     reduced: bool = False
-    fair: bool = False
+    other_rules: bool = False
 
     @property
     def mean(self) -> float:
@@ -38,7 +38,7 @@ class Cell:
     @property
     def agrees(self) -> bool | None:
         """Whether ours lies within the joint spread of the published; None where the two do not compare."""
-        if not self.values or self.published is None or self.reduced or self.fair:
+        if not self.values or self.published is None or self.reduced or self.other_rules:
             return None
         return abs(self.difference) <= math.hypot(self.spread, self.published[1])
 

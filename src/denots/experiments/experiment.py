@@ -64,7 +64,7 @@ class Experiment(abc.ABC):
     shows: ClassVar[str]  # where the paper has it
     reduced: ClassVar[str] = ""  # what `quick` leaves out
     measures: ClassVar[Mapping[str, Measure]] = {}
-    compares_protocols: ClassVar[bool] = False
+    compares_rules: ClassVar[bool] = False
 
     @abc.abstractmethod
     def plan(self, request: Request) -> "Plan":
@@ -74,7 +74,7 @@ class Experiment(abc.ABC):
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
         """Tables and figures: a pure function of the records, whatever their number.
 
-        The records are of one protocol, unless the experiment compares them.
+        The records are of one set of rules, unless the experiment compares them.
         """
 
 

@@ -7,9 +7,8 @@ from denots.experiments.draw import write_picture
 from denots.experiments.exhibit import Exhibit, Picture, Table, agreement, to_latex, to_markdown
 from denots.experiments.experiment import Experiment, Request, Study
 from denots.experiments.results import Findings, Results
-from denots.experiments.runs import PROFILES, most_telling
+from denots.experiments.runs import PROFILES, most_telling, rules_of
 from denots.folders import write_file_whole
-from denots.protocol import Protocol
 from denots.runs.record import RunRecord
 
 
@@ -22,11 +21,11 @@ class Standing:
     left_out: tuple[str, ...]
 
 
-def records_of(experiment: Experiment, results: Results, protocol: Protocol) -> list[RunRecord]:
-    """The most telling records under a protocol, in an order that does not depend on who ended first."""
+def records_of(experiment: Experiment, results: Results, rules: str) -> list[RunRecord]:
+    """The most telling records under some rules (see `rules_of`), in an order that does not depend on who ended first."""
     found = results.records(experiment.name)
-    if not experiment.compares_protocols:
-        found = [record for record in found if record.spec.protocol == protocol]
+    if not experiment.compares_rules:
+        found = [record for record in found if rules_of(record.spec) == rules]
     return sorted(most_telling(found), key=lambda record: (record.spec.seed, record.spec.fingerprint))
 
 
@@ -38,10 +37,10 @@ def findings_of(study: Study, results: Results) -> Findings | None:
     return max(known, key=lambda found: wanted.index(found.options), default=None)
 
 
-def exhibits_of(experiment: Experiment, results: Results, protocol: Protocol) -> list[Exhibit]:
+def exhibits_of(experiment: Experiment, results: Results, rules: str) -> list[Exhibit]:
     if isinstance(experiment, Study):
         return experiment.shown(findings_of(experiment, results))
-    return experiment.exhibits(records_of(experiment, results, protocol))
+    return experiment.exhibits(records_of(experiment, results, rules))
 
 
 def standing_of(experiment: Experiment, results: Results, request: Request) -> Standing:

@@ -20,7 +20,7 @@ class Imputation(Experiment):
     title = "Sepsis with equal imputation"
     shows = "a question that the paper leaves open"
     reduced = f"One seed. {quick_note('sepsis')}"
-    compares_protocols = True
+    compares_rules = True
 
     def plan(self, request: Request) -> Plan:
         plan = Plan(request)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from denots.experiments import published
-from denots.experiments.exhibit import Cell, Exhibit, Table
+from denots.experiments.exhibit import Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
-from denots.experiments.runs import Plan, option, quick_note
+from denots.experiments.runs import Plan, option, quick_note, score_cell
 from denots.runs.record import RunRecord
 from denots.runs.run import Trial
 from denots.training.model import Model, run_model
@@ -40,14 +40,9 @@ class Overfitting(Experiment):
         rows = tuple(
             (
                 f"depth {depth}",
-                tuple(
-                    Cell(
-                        tuple(r.extra["fit"][c] for r in records if option(r, "depth") == depth),
-                        theirs[c],
-                    )
-                    for c in columns
-                ),
+                tuple(score_cell(runs, theirs[c], values=tuple(r.extra["fit"][c] for r in runs)) for c in columns),
             )
             for depth, theirs in published.OVERFITTING.items()
+            for runs in [[r for r in records if option(r, "depth") == depth and "fit" in r.extra]]
         )
         return [Table("DeNOTS on Pendulum-small", columns, rows)]

@@ -27,21 +27,21 @@ from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS
 from denots.experiments.results import Results
 from denots.experiments.runs import PROFILES, profile_of
-from denots.protocol import Protocol
 from denots.runs.record import RunRecord
 
-PROTOCOLS: dict[Protocol, str] = {
+RULES = {
     "paper": "As published",
+    "standardised": "As published, but with standardised targets",
     "fair": "On equal terms (protocol fair)",
 }
 
 
 @dataclass(frozen=True)
 class Section:
-    """An experiment under one protocol."""
+    """An experiment under some rules."""
 
     experiment: Experiment
-    protocol: Protocol
+    rules: str
     exhibits: list[Exhibit]
     records: list[RunRecord]
 
@@ -49,7 +49,7 @@ class Section:
 def build_page(results: Results, date: datetime.date) -> str:
     """The page as text; the same records and date give the same bytes."""
     sections = [section for experiment in EXPERIMENTS.values() for section in _sections(experiment, results)]
-    published = {s.experiment.name: s.exhibits for s in sections if s.protocol == "paper" and _tells(s)}
+    published = {s.experiment.name: s.exhibits for s in sections if s.rules == "paper" and _tells(s)}
     judged = [judge(claim, Evidence(published)) for claim in CLAIMS]
     checks = [*(check() for check in CHECKS), *OBSERVATIONS]
     body = [
@@ -76,12 +76,12 @@ def build_page(results: Results, date: datetime.date) -> str:
 
 
 def _sections(experiment: Experiment, results: Results) -> list[Section]:
-    """What was published always has its place; the other protocol only once it has records."""
+    """What was published always has its place; other rules only once they have records."""
     found = []
-    for protocol in PROTOCOLS:
-        records = records_of(experiment, results, protocol)
-        if protocol == "paper" or (records and not experiment.compares_protocols):
-            found.append(Section(experiment, protocol, exhibits_of(experiment, results, protocol), records))
+    for rules in RULES:
+        records = records_of(experiment, results, rules)
+        if rules == "paper" or (records and not experiment.compares_rules):
+            found.append(Section(experiment, rules, exhibits_of(experiment, results, rules), records))
     return found
 
 
@@ -100,7 +100,7 @@ def _head(sections: Sequence[Section], judged: Sequence[Judged], date: datetime.
     runs = _unique(sections)
     agreed, compared = (
         sum(pair)
-        for pair in zip(*(agreement(s.exhibits) for s in sections if s.protocol == "paper" and _tells(s)), strict=True)
+        for pair in zip(*(agreement(s.exhibits) for s in sections if s.rules == "paper" and _tells(s)), strict=True)
     )
     hours = sum(record.seconds for record in runs) / 3600
     numbers = (
@@ -122,7 +122,7 @@ def _head(sections: Sequence[Section], judged: Sequence[Judged], date: datetime.
 
 def _navigation(sections: Sequence[Section]) -> str:
     links = "".join(
-        f'<a href="#{s.experiment.name}">{escape(s.experiment.name)}</a>' for s in sections if s.protocol == "paper"
+        f'<a href="#{s.experiment.name}">{escape(s.experiment.name)}</a>' for s in sections if s.rules == "paper"
     )
     return f'<nav aria-label="Contents"><div><a href="#claims">summary</a><a href="#wrong">checks</a>{links}<a href="#cost">cost</a></div></nav>'
 
@@ -161,13 +161,13 @@ def _rule(check: Check) -> str:
 def _section(section: Section, results: Results) -> str:
     experiment = section.experiment
     heading = escape(experiment.title)
-    anchor = f' id="{experiment.name}"' if section.protocol == "paper" else ""
-    if section.protocol != "paper":
-        heading += f" &ndash; {escape(PROTOCOLS[section.protocol].lower())}"
+    anchor = f' id="{experiment.name}"' if section.rules == "paper" else ""
+    if section.rules != "paper":
+        heading += f" &ndash; {escape(RULES[section.rules].lower())}"
     parts = [f"<h2{anchor}>{heading}</h2>", f'<p class="soft">Paper: {escape(experiment.shows)}.</p>']
     if not _tells(section):
         parts.append('<p class="note"><b>Toy runs (profile smoke): these numbers mean nothing.</b></p>')
-    prefix = "" if section.protocol == "paper" else f"{section.protocol}-"
+    prefix = "" if section.rules == "paper" else f"{section.rules}-"
     for exhibit in section.exhibits:
         if isinstance(exhibit, Table):
             parts.append(
@@ -271,7 +271,7 @@ def _costs(sections: Sequence[Section]) -> str:
         minutes = sum(r.seconds for r in records) / 60
         return str(len(records)), f"{minutes:.1f}", f"{max((r.seconds for r in records), default=0) / 60:.1f}"
 
-    rows = tuple((f"{s.experiment.name} ({s.protocol})", cells(s.records)) for s in sections if s.records)
+    rows = tuple((f"{s.experiment.name} ({s.rules})", cells(s.records)) for s in sections if s.records)
     table = Table(
         "",
         ("runs", "minutes of training", "longest run, minutes"),

@@ -19,7 +19,7 @@ from denots.processors import start_worker
 from denots.runs.origin import Profile
 from denots.runs.record import RunRecord, versions
 from denots.runs.run import Measure, run
-from denots.runs.spec import RunSpec
+from denots.runs.spec import TARGET_THEN, RunSpec
 
 Fate = Literal["recorded", "known", "elsewhere", "unfinished", "failed"]
 
@@ -44,7 +44,15 @@ def label_of(spec: RunSpec) -> str:
     options = spec.backbone.options
     name = options["field"] if spec.backbone.name == "denots" else spec.backbone.name
     numbers = [f"{key} {options[key]:g}" for key in ("depth", "tolerance") if key in options]
-    special = [word for word, so in (("learnt", options.get("learn_depth")), ("fair", spec.protocol == "fair")) if so]
+    special = [
+        word
+        for word, so in (
+            ("learnt", options.get("learn_depth")),
+            ("fair", spec.protocol == "fair"),
+            (spec.target, spec.target != TARGET_THEN),
+        )
+        if so
+    ]
     return " ".join([spec.dataset.name, str(name), *special, *numbers, f"seed {spec.seed}"])
 
 

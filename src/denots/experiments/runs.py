@@ -10,10 +10,11 @@ from denots.errors import DenotsError, InvalidOption, UnknownName
 from denots.experiments.exhibit import Cell
 from denots.experiments.experiment import Request
 from denots.runs.origin import Profile
-from denots.runs.published import on_protocol, published_run, setting_of
+from denots.runs.published import on_protocol, published_run, setting_of, target_under
 from denots.runs.record import RunRecord
 from denots.runs.spec import DatasetSpec, RunSpec
 from denots.systems import SYSTEMS
+from denots.tasks.scale import Units
 from denots.training.config import TrainConfig
 
 DEPTHS = (1, 2, 5, 10, 20, 30)
@@ -64,13 +65,15 @@ class Plan:
     runs: list[RunSpec] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
-    def add(self, dataset: str, system: str, seeds: Iterable[int], **options: Any) -> None:
-        """One run per seed; `options` replace those of the backbone."""
+    def add(
+        self, dataset: str, system: str, seeds: Iterable[int], target: Units | None = None, /, **options: Any
+    ) -> None:
+        """One run per seed; `options` replace those of the backbone, `target` how the protocol learns numbers."""
         if not self.request.wants(dataset, system):
             return
         reason = unavailable(dataset) or unknown(system)
         if reason is None:
-            self.runs += [_specified(self.request, dataset, system, seed, options) for seed in seeds]
+            self.runs += [_specified(self.request, dataset, system, seed, target, options) for seed in seeds]
         elif reason not in self.left_out:
             self.left_out.append(reason)
 
@@ -93,8 +96,10 @@ def unknown(system: str) -> str | None:
     return None if system in SYSTEMS else f"{system} is not a backbone of this version"
 
 
-def _specified(request: Request, dataset: str, system: str, seed: int, options: dict[str, Any]) -> RunSpec:
-    spec = published_run(dataset, system, request.protocol, seed=seed, options=options)
+def _specified(
+    request: Request, dataset: str, system: str, seed: int, target: Units | None, options: dict[str, Any]
+) -> RunSpec:
+    spec = published_run(dataset, system, request.protocol, seed=seed, options=options, target=target)
     size, train = _reduced(spec.dataset, spec.train, request.profile)
     chosen = dict(spec.backbone.options)
     if request.profile == "smoke" and "state_size" in chosen:
@@ -133,6 +138,11 @@ def profile_of(spec: RunSpec) -> Profile:
     )
 
 
+def rules_of(spec: RunSpec) -> str:
+    """The protocol of a run or, where its numbers are learnt otherwise than it says, how they are."""
+    return spec.protocol if spec.target == target_under(spec.protocol, spec.dataset.name) else spec.target
+
+
 def most_telling(records: Iterable[RunRecord]) -> list[RunRecord]:
     """Of each system on each data set only the runs of the largest profile that has any."""
     groups: dict[tuple[str, str], list[RunRecord]] = {}
@@ -159,8 +169,8 @@ def score_cell(
 ) -> Cell:
     """The metric over some runs, or other values of theirs, marked where one was not made as published."""
     reduced = any(profile_of(run.spec) != "paper" for run in runs)
-    fair = any(run.spec.protocol == "fair" for run in runs)
-    return Cell(tuple(map(score, runs)) if values is None else values, published, assumed, reduced, fair)
+    other = any(rules_of(run.spec) != "paper" for run in runs)
+    return Cell(tuple(map(score, runs)) if values is None else values, published, assumed, reduced, other)
 
 
 def option(record: RunRecord, name: str) -> float:

@@ -8,9 +8,10 @@ from denots.backbones import BACKBONES
 from denots.backbones.denots import READ_THEN
 from denots.datasets import DATASETS
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
-from denots.runs.spec import BackboneSpec, DatasetSpec, RunSpec
+from denots.runs.spec import TARGET_THEN, BackboneSpec, DatasetSpec, RunSpec
 from denots.systems import SYSTEMS, Trained
 from denots.tasks import TASKS
+from denots.tasks.scale import Units
 from denots.training.config import PUBLISHED, TrainConfig
 
 C = TypeVar("C")
@@ -91,6 +92,7 @@ def published_run(
     data_seed: int | None = None,
     options: Mapping[str, Any] | None = None,
     train: Mapping[str, Any] | None = None,
+    target: Units | None = None,
 ) -> RunSpec:
     """The run of a system on a data set under a protocol, with some of its values replaced.
 
@@ -98,6 +100,7 @@ def published_run(
         seed: of weights and batches; `data_seed` is that of the draw, by default the published one.
         size: a reduced total of series.
         options, train: replace options of the backbone, and of the training.
+        target: how numbers are learnt; None is as the protocol has it.
     """
     check_protocol(protocol)
     setting = setting_of(dataset)
@@ -114,6 +117,7 @@ def published_run(
         replace(on_protocol(setting.train, protocol), **(train or {})),
         seed,
         protocol,
+        target or target_under(protocol, dataset),
     )
 
 
@@ -127,6 +131,7 @@ def own_run(
     data_seed: int | None = None,
     options: Mapping[str, Any] | None = None,
     train: Mapping[str, Any] | None = None,
+    target: Units | None = None,
 ) -> RunSpec:
     """The run of a system with the options that it has by itself, as for a new table; see `published_run`."""
     chosen = SYSTEMS.find(system)
@@ -137,6 +142,7 @@ def own_run(
         replace(chosen.train if isinstance(chosen, Trained) else TrainConfig(), **(train or {})),
         seed,
         check_protocol(protocol),
+        target or TARGET_THEN,
     )
 
 
@@ -194,6 +200,12 @@ def on_equal_terms(config: C, setting: Setting) -> C:
 def on_protocol(train: TrainConfig, protocol: Protocol) -> TrainConfig:
     """As published, or until it stops improving."""
     return replace(train, patience=10) if protocol == "fair" else train
+
+
+def target_under(protocol: Protocol, dataset: str) -> Units:
+    """How the numbers of a data set are learnt: as they are where it follows the paper."""
+    learns = TASKS.find(DATASETS.find(dataset).task).learns
+    return "raw" if protocol == "paper" and learns == "numbers" else "standardised"
 
 
 def _replace_known(config: Any, **options: Any) -> Any:

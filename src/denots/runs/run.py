@@ -21,6 +21,7 @@ from denots.runs.spec import RunSpec
 from denots.runs.store import has_measures
 from denots.systems import SYSTEMS, Fitted, Problem, System, TrainedModel, trained
 from denots.tasks import TASKS, Part, Task
+from denots.tasks.scale import Units
 from denots.training.model import Model, Output
 
 SPEC = "spec.json"
@@ -68,7 +69,8 @@ def run(
     if folder is not None:
         _claim(folder, spec)
     chosen = spec.dataset
-    problem = read_problem(load(chosen.name, seed=chosen.seed, size=chosen.size, protocol=spec.protocol))
+    dataset = load(chosen.name, seed=chosen.seed, size=chosen.size, protocol=spec.protocol)
+    problem = read_problem(dataset, spec.target)
     fitted = system_of(spec).fit(problem, seed=spec.seed, folder=folder, progress=progress, deadline=deadline)
     if record is None:
         record = _judged(spec, problem, fitted, profile)
@@ -83,8 +85,8 @@ def run(
     return record
 
 
-def read_problem(dataset: Dataset) -> Trial:
-    """Pose the task of a data set in each of its splits."""
+def read_problem(dataset: Dataset, target: Units = "standardised") -> Trial:
+    """Pose the task of a data set in each of its splits, its numbers to be learnt in these units."""
     splits = dataset.splits
     sets = (splits.train, splits.val, splits.test)
     kind = TASKS.find(dataset.task)
@@ -93,7 +95,7 @@ def read_problem(dataset: Dataset) -> Trial:
     if min(map(len, sets)) < kind.fewest:
         sizes = " / ".join(str(len(series)) for series in sets)
         raise InvalidOption(f"splits of {sizes} series are too small to judge by {kind.name}; give a larger size.")
-    task = kind.read(*sets)
+    task = kind.read(*sets).in_units(target)
     train, val, test = (task.pose(series) for series in sets)
     return Trial(task.calibrated(train), train, val, test)
 

@@ -11,7 +11,10 @@ from denots.errors import InvalidOption
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.systems import SYSTEMS
 from denots.systems.system import check_known
+from denots.tasks.scale import Units, check_units
 from denots.training.config import PUBLISHED, TrainConfig
+
+TARGET_THEN: Units = "standardised"  # in every record that does not name it
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class RunSpec:
     seed: of initial weights and batches; the data set has its own.
     protocol: "paper" follows the published numbers, "fair" what a careful referee would ask for
         where the two differ. Among the data sets, only the gaps of uwgl and insect-sound differ.
+    target: how numbers are learnt; records that do not say it have standardised ones.
     """
 
     dataset: DatasetSpec
@@ -49,9 +53,11 @@ class RunSpec:
     train: TrainConfig = field(default_factory=TrainConfig)
     seed: int = 0
     protocol: Protocol = DEFAULT_PROTOCOL
+    target: Units = TARGET_THEN
 
     def __post_init__(self) -> None:
         check_protocol(self.protocol)
+        check_units(self.target)
         if self.seed < 0:
             raise InvalidOption(f"a seed is a whole number that is not negative; got {self.seed}.")
         if self.train.seed not in (0, self.seed):
@@ -69,7 +75,7 @@ class RunSpec:
 
         Options that came later do not count where they say what was the case before, so that a run keeps its name.
         """
-        plain = self.as_dict()
+        plain = _without({"target": TARGET_THEN}, self.as_dict())
         plain["train"] = _without(PUBLISHED, plain["train"])
         plain["backbone"]["options"] = _without({**SOLVED_THEN, **READ_THEN}, plain["backbone"]["options"])
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]

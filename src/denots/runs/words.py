@@ -10,9 +10,17 @@ from denots.registry import lookup
 from denots.runs.published import own_run, published_run
 from denots.runs.spec import DatasetSpec, RunSpec
 from denots.systems import SYSTEMS
+from denots.tasks.scale import check_units
 from denots.training.config import TrainConfig
 
-WHOLE = {"dataset": "pendulum", "backbone": "denots", "protocol": DEFAULT_PROTOCOL, "recipe": "published", "seed": "0"}
+WHOLE = {
+    "dataset": "pendulum",
+    "backbone": "denots",
+    "protocol": DEFAULT_PROTOCOL,
+    "target": "",  # as the protocol has it
+    "recipe": "published",
+    "seed": "0",
+}
 RECIPES = {"published": published_run, "own": own_run}
 
 
@@ -42,6 +50,7 @@ def read_run(words: Sequence[str]) -> RunSpec:
         data_seed=data.get("seed"),
         options=parse(options, parts["backbone"], prefix="backbone."),
         train=parse(TrainConfig, parts["train"], without=("seed",), prefix="train."),
+        target=check_units(whole["target"]) if whole["target"] else None,
     )
 
 
@@ -53,6 +62,7 @@ def in_words(spec: RunSpec) -> list[str]:
         "dataset": data.pop("name"),
         "backbone": spec.backbone.name,
         "protocol": spec.protocol,
+        "target": spec.target,
         "seed": train.pop("seed"),
         **{f"dataset.{name}": value for name, value in data.items()},
         **{f"train.{name}": value for name, value in train.items()},

@@ -73,7 +73,7 @@ class Knowledge:
     """Series with channels on the scale of the task, and what is known of them at any time."""
 
     def __init__(self, series: SeriesSet, scale: Scale, memories: FloatArray) -> None:
-        values = (series.values.astype(np.float64) - np.array(scale.centre)) / np.array(scale.spread)
+        values = (series.values.astype(np.float64) - np.array(scale.shift)) / np.array(scale.factor)
         self.series = replace(series, values=values)
         self.memories = memories
         self.histories = [History.of(self.series, c) for c in range(len(series.channels))]

@@ -18,7 +18,7 @@ from denots.pages.chart import Picture
 from denots.shapes import BoolArray, FloatArray, IntArray
 from denots.tasks.forecast_pictures import channel_pictures, horizon_chart
 from denots.tasks.intervals import around, bounds, held_between
-from denots.tasks.scale import Scale, check_magnitude
+from denots.tasks.scale import Scale, Units, check_magnitude
 from denots.tasks.scores import NAN, Comparison, Held, Judge
 from denots.tasks.simple_forecasts import (
     LAST,
@@ -73,9 +73,12 @@ class Forecast(Task):
             )
         check_magnitude(answers, "a channel")
 
+    def in_units(self, units: Units) -> "Forecast":
+        return replace(self, scale=replace(self.scale, units=units))
+
     def calibrated(self, train: Part) -> "Forecast":
         asked, answers = _questions(train), train.target[..., :-1].double().numpy()
-        scale, memories = Scale.of(train.target[..., :-1]), memories_of(train.series)
+        scale, memories = Scale.of(train.target[..., :-1], self.scale.units), memories_of(train.series)
         smoothing = tuple(
             learn_smoothing(History.of(train.series, c), asked, answers[..., c].ravel(), memories, mean)
             for c, mean in enumerate(scale.centre)
@@ -101,7 +104,7 @@ class Forecast(Task):
     def metric(self, outputs: Tensor, target: Tensor) -> Tensor:
         truth = self.scale.shrink(target[..., :-1], outputs.dtype)
         asked = ~truth.isnan()
-        return r2(outputs.nan_to_num()[asked], truth[asked])
+        return r2(self.scale.filled(outputs)[asked], truth[asked])
 
     def answer(self, outputs: Tensor) -> Tensor:
         return self.scale.stretch(outputs)
@@ -184,7 +187,8 @@ class Forecast(Task):
         return reveal(part.series, part.at.numpy(), part.target[..., :-1].numpy())
 
     def _scaled(self, table: FloatArray) -> FloatArray:
-        return self.scale.shrink(torch.from_numpy(table), torch.float64).numpy()
+        """In units of the training spread, however channels are learnt."""
+        return replace(self.scale, units="standardised").shrink(torch.from_numpy(table), torch.float64).numpy()
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
         return {channel: answers[:, k] for k, channel in enumerate(self.channels)}

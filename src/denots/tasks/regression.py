@@ -17,7 +17,7 @@ from denots.registry import listed
 from denots.shapes import FloatArray, IntArray
 from denots.tasks.intervals import around, bounds, held_between
 from denots.tasks.number_pictures import number_pictures
-from denots.tasks.scale import Scale, check_magnitude
+from denots.tasks.scale import Scale, Units, check_magnitude
 from denots.tasks.scores import NAN, Comparison, Held, Judge
 from denots.tasks.task import Part, Task, known_target
 
@@ -82,8 +82,11 @@ class Regression(Task):
             )
         check_magnitude(table, "the regression target")
 
+    def in_units(self, units: Units) -> "Regression":
+        return replace(self, scale=replace(self.scale, units=units))
+
     def calibrated(self, train: Part) -> "Regression":
-        return replace(self, scale=Scale.of(train.target))
+        return replace(self, scale=Scale.of(train.target, self.scale.units))
 
     @property
     def outputs(self) -> int:
@@ -101,7 +104,7 @@ class Regression(Task):
         return mse_loss(outputs, self.scale.shrink(target, outputs.dtype))
 
     def metric(self, outputs: Tensor, target: Tensor) -> Tensor:
-        return r2(outputs.nan_to_num(), self.scale.shrink(target, outputs.dtype))
+        return r2(self.scale.filled(outputs), self.scale.shrink(target, outputs.dtype))
 
     def answer(self, outputs: Tensor) -> Tensor:
         return self.scale.stretch(outputs)

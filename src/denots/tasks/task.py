@@ -16,6 +16,7 @@ from denots.errors import InvalidOption, InvalidTarget
 from denots.pages.chart import Picture
 from denots.rowwise import linear_rows
 from denots.shapes import FloatArray, IntArray
+from denots.tasks.scale import Units
 from denots.tasks.scores import Bin, Comparison, Held, Judge, Scores, judge_both, judge_held, score
 
 
@@ -92,6 +93,12 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def calibrated(self, train: Part) -> "Task":
         """The same task with what is learnt from the training part before any training: the scale of a target."""
+
+    def in_units(self, units: Units) -> "Task":
+        """The same task, to be calibrated so that its numbers are learnt in these units."""
+        if units == "standardised":
+            return self
+        raise InvalidOption(f"{self.name} has no numbers that could be learnt {units}; leave the option out.")
 
     @property
     @abc.abstractmethod

@@ -161,7 +161,7 @@ def answer_weights(model: Model) -> Tensor:
         raise NotCertifiable(f"task {task.name!r} reads the state by more than a linear map, so no bound is known.")
     weight = head.weight.detach().double()
     if isinstance(task, Regression):
-        weight = weight * torch.tensor(task.scale.spread, dtype=torch.float64)[:, None]
+        weight = weight * torch.tensor(task.scale.factor, dtype=torch.float64)[:, None]
     elif len(weight) > 1:
         pairs = torch.combinations(torch.arange(len(weight)))
         weight = weight[pairs[:, 0]] - weight[pairs[:, 1]]
