@@ -7,6 +7,7 @@
 
 #include "arguments.h"
 #include "denots/cpu.h"
+#include "denots/drive.h"
 #include "denots/oscillators.h"
 
 namespace nb = nanobind;
@@ -102,9 +103,49 @@ void pool_oscillators(Vector<const std::int64_t> begins, Vector<const std::int64
   denots::pool_oscillators(bank, signals, pieces, whole, pooled.data(), threads, target);
 }
 
+template <class Real>
+void drive_rows(Vector<const std::int64_t> offsets, Vector<const double> times, Matrix<const Real> values,
+                Vector<const double> centre, Vector<const double> scale, bool counted, bool timed,
+                double start, double end, Vector<const std::int64_t> driven_offsets,
+                Vector<double> driven_times, Matrix<float> driven, int threads) {
+  const denots::Drive drive{counted, timed, centre.data(), scale.data(), start, end};
+  const auto n = static_cast<std::int64_t>(offsets.shape(0)) - 1,
+             N = static_cast<std::int64_t>(times.shape(0)), C = static_cast<std::int64_t>(values.shape(1)),
+             driven_rows = static_cast<std::int64_t>(driven_times.shape(0)), columns = drive.columns(C);
+  expect_offsets(offsets, N);
+  expect(values, "values", {N, C});
+  expect(centre, "centre", {columns});
+  expect(scale, "scale", {columns});
+  expect_offsets(driven_offsets, driven_rows);
+  expect(driven_offsets, "driven_offsets", {n + 1});
+  expect(driven, "driven", {driven_rows, columns});
+  const std::int64_t *from = offsets.data(), *to = driven_offsets.data();
+  for (std::int64_t i = 0; i < n; ++i) {
+    require(from[i] < from[i + 1], "offsets: series " + std::to_string(i) + " needs a row.");
+    const int added = drive.late(times.data()[from[i]]) + drive.early(times.data()[from[i + 1] - 1]);
+    require(to[i + 1] - to[i] == from[i + 1] - from[i] + added,
+            "driven_offsets: series " + std::to_string(i) +
+                " needs its rows and those at the ends of the clock.");
+  }
+  expect_threads(threads);
+  nb::gil_scoped_release release;
+  denots::drive_rows<Real>(drive, n, C, from, times.data(), values.data(), to, driven_times.data(),
+                           driven.data(), threads);
+}
+
+template <class Real>
+void bind_drive(nb::module_& m) {
+  m.def("drive_rows", &::drive_rows<Real>, nb::kw_only(), "offsets"_a.noconvert(), "times"_a.noconvert(),
+        "values"_a.noconvert(), "centre"_a.noconvert(), "scale"_a.noconvert(), "counted"_a, "timed"_a,
+        "start"_a, "end"_a, "driven_offsets"_a.noconvert(), "driven_times"_a.noconvert(),
+        "driven"_a.noconvert(), "threads"_a);
+}
+
 }  // namespace
 
 void denots::bind_pooling(nb::module_& m) {
+  bind_drive<float>(m);
+  bind_drive<double>(m);
   m.def("pool_oscillators", &::pool_oscillators, nb::kw_only(), "begins"_a.noconvert(), "ends"_a.noconvert(),
         "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "spans"_a.noconvert(),
         "rate"_a.noconvert(), "frequency"_a.noconvert(), "cosine"_a.noconvert(), "sine"_a.noconvert(),

@@ -41,13 +41,14 @@ void fit_splines(const std::string& kind, Vector<const std::int64_t> offsets, Ve
   expect_offsets(offsets, rows);
   expect(observed, "observed", {rows});
   expect(value, "value", {rows, channels});
-  expect(slope_before, "slope_before", {rows, channels});
-  expect(slope_after, "slope_after", {rows, channels});
+  const bool told = slope_before.shape(0) != 0;
+  expect(slope_before, "slope_before", {told ? rows : 0, channels});
+  expect(slope_after, "slope_after", {told ? rows : 0, channels});
   expect_threads(threads);
   nb::gil_scoped_release release;
   denots::fit_splines<Real>(spline, static_cast<std::int64_t>(offsets.shape(0)) - 1, channels, offsets.data(),
-                            times.data(), observed.data(), value.data(), slope_before.data(),
-                            slope_after.data(), threads);
+                            times.data(), observed.data(), value.data(), told ? slope_before.data() : nullptr,
+                            told ? slope_after.data() : nullptr, threads);
 }
 
 template <class Real>

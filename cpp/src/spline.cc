@@ -65,11 +65,25 @@ class Curve {
   Real *value_, *before_, *after_;
 };
 
+template <class Real>
+class Values {
+ public:
+  Values(std::int64_t stride, Real* value) : stride_(stride), value_(value) {}
+
+  void set(std::int64_t row, double value, double, double) {
+    value_[row * stride_] = static_cast<Real>(value);
+  }
+
+ private:
+  std::int64_t stride_;
+  Real* value_;
+};
+
 // Rows inside a hole take the value and slope of the cubic that spans it, which reproduces
 // that cubic exactly: all channels of a series can then share one grid.
-template <class Real>
+template <class Filled>
 void fill_hole(const Knots& knots, std::int64_t j, double left, double right, const double* times,
-               Curve<Real>& curve) {
+               Filled& curve) {
   const double width = knots.width(j), rise = knots.value[j + 1] - knots.value[j];
   for (std::int64_t row = knots.row[j] + 1; row < knots.row[j + 1]; ++row) {
     const double u = (times[row] - knots.time[j]) / width;
@@ -82,8 +96,8 @@ void fill_hole(const Knots& knots, std::int64_t j, double left, double right, co
   }
 }
 
-template <class Real>
-void fit_channel(Spline kind, std::int64_t length, const double* times, Knots& knots, Curve<Real> curve) {
+template <class Filled>
+void fit_channel(Spline kind, std::int64_t length, const double* times, Knots& knots, Filled curve) {
   const std::int64_t count = knots.size();
   if (count < 2) {
     const double constant = count == 1 ? knots.value[0] : 0.0;
@@ -130,8 +144,11 @@ void fit_splines(Spline kind, std::int64_t series, std::int64_t channels, const 
           knots.time.push_back(times[begin + row]);
           knots.value.push_back(static_cast<double>(seen));
         }
-        fit_channel(kind, length, times + begin, knots,
-                    Curve<Real>(channels, value + at, slope_before + at, slope_after + at));
+        if (slope_before)
+          fit_channel(kind, length, times + begin, knots,
+                      Curve<Real>(channels, value + at, slope_before + at, slope_after + at));
+        else
+          fit_channel(kind, length, times + begin, knots, Values<Real>(channels, value + at));
       }
     }
   });

@@ -41,6 +41,35 @@ def fit_splines(
     return value, before, after
 
 
+def fill_straight(offsets: IntArray, times: FloatArray, table: FloatArray) -> None:
+    """Fill the holes of a table [N, C], in place, by straight lines; before the first and after the last value it is held."""
+    no_slopes = np.empty((0, table.shape[1]), table.dtype)
+    _native.fit_splines("linear", offsets, times, table, table, no_slopes, no_slopes, torch.get_num_threads())
+
+
+def drive_rows(
+    offsets: IntArray, times: FloatArray, values: FloatArray, *, start: float, end: float, **drive: Any
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Offsets, times and rows of `features.drive.Drive` in single precision; NaN stays where nothing was observed."""
+    added = (times[offsets[:-1]] > start) + (times[offsets[1:] - 1] < end).astype(np.int64)
+    driven_offsets = np.concatenate([[0], np.cumsum(np.diff(offsets) + added)])
+    driven_times = np.empty(driven_offsets[-1])
+    driven = np.empty((len(driven_times), len(drive["centre"])), np.float32)
+    _native.drive_rows(
+        offsets=np.ascontiguousarray(offsets),
+        times=np.ascontiguousarray(times),
+        values=np.ascontiguousarray(values),
+        start=start,
+        end=end,
+        **drive,
+        driven_offsets=driven_offsets,
+        driven_times=driven_times,
+        driven=driven,
+        threads=torch.get_num_threads(),
+    )
+    return driven_offsets, driven_times, driven
+
+
 class Pooled(NamedTuple):
     """What oscillators did along each series [n, oscillators]; for each threshold [n, thresholds, oscillators] the share
     of time above it, and by how much on average."""

@@ -53,6 +53,45 @@ def test_splines_of_wrong_shapes_are_refused(changes: dict[str, object], message
         _native.fit_splines(**spline_arguments(**changes))
 
 
+def drive_arguments(**changes: object) -> dict[str, object]:
+    given = {
+        "offsets": np.array([0, 3, 5]),
+        "times": np.array([0.0, 1.0, 2.0, 0.5, 1.0]),
+        "values": np.zeros((5, 2)),
+        "centre": np.zeros(5),
+        "scale": np.ones(5),
+        "counted": True,
+        "timed": True,
+        "start": 0.0,
+        "end": np.nan,
+        "driven_offsets": np.array([0, 3, 6]),
+        "driven_times": np.empty(6),
+        "driven": np.empty((6, 5), np.float32),
+        "threads": 1,
+    }
+    return {**given, **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"offsets": np.array([0, 0, 5])}, "offsets: series 0 needs a row"),
+        ({"offsets": np.array([0, 3, 6])}, "lead from 0 to the number of rows, 5"),
+        ({"values": np.zeros((4, 2))}, "values: axis 0 has 4 entries; expected 5"),
+        ({"centre": np.zeros(2)}, "centre: axis 0 has 2 entries; expected 5"),
+        ({"timed": False}, "centre: axis 0 has 5 entries; expected 4"),
+        ({"end": 1.5}, "driven_offsets: series 1 needs its rows and those at the ends of the clock"),
+        ({"driven_offsets": np.array([0, 6])}, "driven_offsets: axis 0 has 2 entries; expected 3"),
+        ({"driven": np.empty((5, 5), np.float32)}, "driven: axis 0 has 5 entries; expected 6"),
+        ({"threads": 0}, "threads: expected at least 1, got 0"),
+    ],
+)
+def test_drives_of_wrong_shapes_are_refused(changes: dict[str, object], message: str) -> None:
+    _native.drive_rows(**drive_arguments())
+    with pytest.raises(ValueError, match=message):
+        _native.drive_rows(**drive_arguments(**changes))
+
+
 def problem_arguments(**changes: object) -> dict[str, object]:
     method = kernels.method(
         3,

@@ -12,7 +12,8 @@ enum class Spline : int { natural_cubic = 0, causal_hermite = 1, linear = 2 };
 //
 // Filled for each row and channel: the value of the curve, and its slope just before and
 // just after that time. The two slopes differ only where the curve has a kink: at the knots
-// of a linear curve, and where a channel starts or stops being held.
+// of a linear curve, and where a channel starts or stops being held. Null slopes are not told; `value` may be
+// `values`.
 template <class Real>
 void fit_splines(Spline kind, std::int64_t series, std::int64_t channels, const std::int64_t* offsets,
                  const double* times, const Real* observed, Real* value, Real* slope_before,

@@ -1,7 +1,7 @@
 """What features are driven by: a series on a common scale and a common clock, as a signal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -79,15 +79,23 @@ class Drive:
 
     def path(self, series: SeriesSet, kind: str) -> Path:
         """The series as curves, each with knots of its own."""
-        return PATHS.resolve(kind).fit(self._scaled(series), torch.float32).packed()
+        offsets, times, values = self._rows(series)
+        driven = SeriesSet(
+            times=times,
+            values=values,
+            offsets=offsets,
+            start=series.start if np.isnan(self.start) else times[offsets[:-1]],
+            ids=series.ids,
+            channels=tuple(map(str, range(values.shape[1]))),
+        )
+        return PATHS.resolve(kind).fit(driven, torch.float32).packed()
 
     def signals(self, series: SeriesSet, kind: str) -> Signals:
         """The same curves for the kernels; straight ones take one knot a row, because no slope has two sides."""
         if kind == "linear":
-            scaled = self._scaled(series)
-            begins, ends, times = scaled.offsets[:-1], scaled.offsets[1:], scaled.times
-            values, *_ = kernels.fit_splines("linear", scaled.offsets, times, scaled.values)
-            slopes = np.empty((0, values.shape[1]), np.float32)
+            offsets, times, values = self._rows(series)
+            kernels.fill_straight(offsets, times, values)
+            begins, ends, slopes = offsets[:-1], offsets[1:], np.empty((0, values.shape[1]), np.float32)
         else:
             curve = self.path(series, kind)
             begins, ends, times = curve.begin.numpy(), curve.end.numpy(), curve.times.numpy()
@@ -95,25 +103,18 @@ class Drive:
         spans = times[ends - 1] - times[begins]
         return Signals(begins, ends, times, values, slopes, np.where(spans > 0, spans, self.span))
 
-    def _scaled(self, series: SeriesSet) -> SeriesSet:
-        widened = _widened(series, self.counted, self.timed)
-        return self._on_clock(replace(widened, values=self.scale.apply(widened.values).astype(np.float32)))
-
-    def _on_clock(self, series: SeriesSet) -> SeriesSet:
-        """A row without any observation at the start and the end of the clock, where a series has none there."""
-        early = series.times[series.offsets[:-1]] > self.start  # false for NaN, as is the next one
-        late = series.ends < self.end
-        if not (early.any() or late.any()):
-            return series
-        before = np.concatenate([[0], np.cumsum(early)])
-        after = np.concatenate([[0], np.cumsum(late)])
-        offsets = series.offsets + before + after
-        times = np.empty(offsets[-1])
-        values = np.full((offsets[-1], series.values.shape[1]), np.nan, dtype=series.values.dtype)
-        rows = np.arange(len(series.times)) + np.repeat(before[1:] + after[:-1], series.lengths)
-        times[rows], values[rows] = series.times, series.values
-        times[offsets[:-1][early]], times[offsets[1:][late] - 1] = self.start, self.end
-        return replace(series, times=times, values=values, offsets=offsets, start=times[offsets[:-1]])
+    def _rows(self, series: SeriesSet) -> tuple[IntArray, FloatArray, FloatArray]:
+        return kernels.drive_rows(
+            series.offsets,
+            series.times,
+            series.values,
+            counted=self.counted,
+            timed=self.timed,
+            centre=self.scale.centre,
+            scale=self.scale.scale,
+            start=self.start,
+            end=self.end,
+        )
 
 
 def _widened(series: SeriesSet, counted: bool, timed: bool) -> SeriesSet:

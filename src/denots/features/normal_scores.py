@@ -31,12 +31,12 @@ class NormalScores(TransformerMixin, BaseEstimator):
         table = np.asarray(X, dtype=np.float64)
         outer = 0.5 / len(self.edges_)
         levels = np.linspace(outer, 1 - outer, len(self.edges_))
-        scores = np.zeros(table.shape, np.float32)
-        for k, (column, edges) in enumerate(zip(table.T, self.edges_.T, strict=True)):
+        columns, known = np.ascontiguousarray(table.T), np.isfinite(table)
+        for column, edges in zip(columns, self.edges_.T, strict=True):
             # Ties share the middle of their ranks: from the left and from the right.
-            rank = (np.interp(column, edges, levels) - np.interp(-column, -edges[::-1], -levels[::-1])) / 2
-            scores[:, k] = np.where(np.isfinite(column), ndtri(rank), 0.0)
-        return np.concatenate([scores, ~np.isfinite(table[:, self.holes_])], axis=1, dtype=np.float32)
+            column[:] = (np.interp(column, edges, levels) - np.interp(-column, -edges[::-1], -levels[::-1])) / 2
+        scores = np.where(known, ndtri(columns).T, 0.0)
+        return np.concatenate([scores, ~known[:, self.holes_]], axis=1, dtype=np.float32)
 
     def state(self) -> dict[str, np.ndarray]:
         check_is_fitted(self)

@@ -25,6 +25,7 @@ from denots.training.model import Output
 from denots.training.progress import Progress
 
 MOST_FEATURES, MANY_SERIES = 10_000, 4_000  # a ridge takes the cube of the smaller of both
+TOGETHER = 512  # series whose features are in memory at once
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,13 @@ class LinearModel(Fitted):
     shift: FloatArray
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        table = table_of(self.features, self.static, series)
-        told = torch.from_numpy(self.ridge.predict(table)).double() * self.factor + torch.from_numpy(self.shift)
+        blocks = np.split(np.arange(len(series)), range(TOGETHER, len(series), TOGETHER))
+        told = torch.cat([self._told(series.select(rows)) for rows in blocks])
         return Output(told, told.isfinite().all(dim=1))
+
+    def _told(self, series: SeriesSet) -> Tensor:
+        table = table_of(self.features, self.static, series)
+        return torch.from_numpy(self.ridge.predict(table)).double() * self.factor + torch.from_numpy(self.shift)
 
     def state(self) -> State:
         parts = {"features": self.features.state(), "static": {} if self.static is None else self.static.state()}
