@@ -48,6 +48,7 @@ LAYERS = (
     ("runs",),
     ("competition",),
     ("experiments",),
+    ("server",),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -20,6 +20,7 @@ from denots.cli import (
     predict,
     report,
     reproduce,
+    serve,
     systems,
     train,
     tune,
@@ -95,6 +96,7 @@ app.command("inspect")(inspect.inspect)
 app.command("fit")(fit.fit)
 app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
+app.command("serve")(serve.serve)
 app.command("evaluate")(evaluate.evaluate)
 app.command("card")(card.card)
 app.command("explain")(explain.explain)

@@ -54,16 +54,31 @@ def read_table(path: str | FilePath, *, id: str | None = None, texts: Iterable[s
     suffix = check_readable(path)
     try:
         if suffix in TEXT_SUFFIXES:
-            content = _content(path, suffix)
-            if not content:
-                raise InvalidTable(f"{place} is empty (0 bytes); write it again.")
-            return _read_csv(place, content, suffix, id, texts)
+            return parse_text(_content(path, suffix), place, suffix=suffix, id=id, texts=texts)
         return _READERS[suffix](path, id)
     except (pa.ArrowException, OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
-        reason = " ".join(str(error).split())
-        raise InvalidTable(
-            f"{place} cannot be read as {suffix}: {reason} It may be truncated or of another format; write it again."
-        ) from error
+        raise _unreadable(place, suffix, error) from error
+
+
+def parse_text(
+    content: bytes, place: str, *, suffix: str = ".csv", id: str | None = None, texts: Iterable[str] = ()
+) -> "pd.DataFrame":
+    """The table in the bytes of a text file, read as `read_table` reads the file; errors call it by its place."""
+    import pyarrow as pa
+
+    if not content:
+        raise InvalidTable(f"{place} is empty (0 bytes); write it again.")
+    try:
+        return _read_csv(place, content, suffix, id, texts)
+    except pa.ArrowException as error:
+        raise _unreadable(place, suffix, error) from error
+
+
+def _unreadable(place: str, suffix: str, error: Exception) -> InvalidTable:
+    reason = " ".join(str(error).split())
+    return InvalidTable(
+        f"{place} cannot be read as {suffix}: {reason} It may be truncated or of another format; write it again."
+    )
 
 
 def write_table(frame: "pd.DataFrame", path: str | FilePath) -> None:

@@ -1,0 +1,131 @@
+"""The routes of a server, and what lives as long as it does."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from denots.errors import DenotsError, InvalidOption
+from denots.server.asked import Asked
+from denots.server.body import write_body
+from denots.server.desk import Desk
+from denots.server.guard import Guard
+from denots.server.keeper import Keeper
+from denots.server.limits import Limits
+from denots.server.metrics import Measured, Metrics
+from denots.server.openapi import DESCRIPTION, docs_page
+from denots.server.page import SCRIPT, build_page
+from denots.server.picture import draw_series, one_series
+from denots.server.problem import Problem, tell_problem
+
+PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+PAGE = PRIVATE | {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def create_app(keeper: Keeper, limits: Limits, *, token: str | None = None, watch: float | None = None) -> Starlette:
+    """The application that serves the model of a keeper.
+
+    Args:
+        token: what clients have to bring; None lets everyone ask.
+        watch: seconds after which the folder of the model is looked at again and again; None waits to be told.
+    """
+    metrics = Metrics()
+    keeper.tell = metrics.reloaded
+    desk = Desk(keeper, limits, metrics)
+    guarded, free = _guarded_routes(desk), _free_routes(desk)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(desk.batcher.run())]
+        if watch is not None:
+            tasks.append(asyncio.create_task(keeper.watch(watch)))
+        yield
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    return Starlette(
+        routes=[*guarded, *free],
+        lifespan=lifespan,
+        middleware=[
+            Middleware(Measured, metrics, frozenset(route.path for route in (*guarded, *free))),
+            Middleware(Guard, token, frozenset(route.path for route in free)),
+        ],
+        exception_handlers={DenotsError: tell_problem, HTTPException: tell_problem, Exception: tell_problem},
+    )
+
+
+def _guarded_routes(desk: Desk) -> list[Route]:
+    """What tells something of the model, and needs the token; a further way to ask, such as a stream, is a line here."""
+
+    async def predict(request: Request) -> Response:
+        served = desk.keeper.served
+        asked = Asked.read(request.query_params, asks_times=served.asks_times)
+        async with desk.taken():
+            answers = await desk.answer(served, asked, await desk.read(request, served))
+            content, media = await desk.aside(lambda: write_body(answers, request.headers.get("accept", "")))
+        return Response(content, headers=PRIVATE | {"Denots-Model": served.digest}, media_type=media)
+
+    async def picture(request: Request) -> Response:
+        served, query = desk.keeper.served, dict(request.query_params)
+        id = query.pop("series", None)
+        if id is None:
+            raise InvalidOption("say which series is to be drawn, such as ?series=ann.")
+        asked = Asked.read(query, asks_times=served.asks_times) if query else None
+        async with desk.taken():
+            one = one_series(await desk.read(request, served), id)
+            told = None if asked is None or not served.asks_times else await desk.answer(served, asked, one)
+            content = await desk.aside(lambda: draw_series(one.series, told))
+        return Response(content, headers=PAGE, media_type="text/html")
+
+    async def model(_: Request) -> Response:
+        return JSONResponse(desk.keeper.served.describe(), headers=PRIVATE)
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(desk.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+
+    return [
+        Route("/predict", predict, methods=["POST"]),
+        Route("/picture", picture, methods=["POST"]),
+        Route("/model", model),
+        Route("/metrics", metrics),
+    ]
+
+
+def _free_routes(desk: Desk) -> list[Route]:
+    """What tells nothing of the model: whether the server lives, its page, and how it is used."""
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_: Request) -> Response:
+        if desk.full:
+            raise Problem("not-ready", "as many requests as it takes at a time are being answered; ask again soon.")
+        return JSONResponse({"status": "ok"})
+
+    async def openapi(_: Request) -> Response:
+        return JSONResponse(DESCRIPTION)
+
+    async def docs(_: Request) -> Response:
+        return Response(docs_page(), headers=PAGE, media_type="text/html")
+
+    async def page(_: Request) -> Response:
+        return Response(build_page(), headers=PAGE, media_type="text/html")
+
+    async def script(_: Request) -> Response:
+        return Response(SCRIPT, headers=PRIVATE, media_type="text/javascript")
+
+    found = {"/health": health, "/ready": ready, "/openapi.json": openapi, "/docs": docs, "/": page, "/page.js": script}
+    return [Route(path, handler) for path, handler in found.items()]
