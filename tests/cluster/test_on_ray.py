@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+RIDGE = ["--system", "oscillators", "--set", "oscillators=16", "--quiet"]
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 
 
@@ -53,8 +54,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ray")
     waves(160).to_frame().to_parquet(folder / "table.parquet")
     invoked("data", "convert", folder / "table.parquet", "--target", "target", "--shards", "6", "-o", folder / "shards")
-    ridge = ["--system", "oscillators", "--set", "oscillators=16"]
-    invoked("fit", folder / "shards", *ridge, "--quiet", "-o", folder / "model")
+    invoked("fit", folder / "shards", *RIDGE, "-o", folder / "model")
     return folder
 
 
@@ -94,6 +94,15 @@ def test_answers_are_those_of_a_local_run_byte_for_byte_though_a_worker_is_kille
     found = list(workers_on(on).each(die_once, [str(tmp_path / "a"), str(tmp_path / "b")]))
     assert sorted(item for item, _ in found) == [str(tmp_path / "a"), str(tmp_path / "b")]
     assert {threads for _, threads in found} == {1}
+
+
+@pytest.mark.slow
+def test_a_ridge_from_sums_of_a_cluster_is_that_of_a_local_run_byte_for_byte(
+    nodes: Any, place: Path, tmp_path: Path
+) -> None:
+    invoked("fit", place / "shards", *RIDGE, "--on", f"ray={nodes.address}", "-o", tmp_path / "model")
+    weights = next((place / "model").glob("*.safetensors"))
+    assert (tmp_path / "model" / weights.name).read_bytes() == weights.read_bytes()
 
 
 def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

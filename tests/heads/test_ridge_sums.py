@@ -1,12 +1,17 @@
 """A ridge from sums over blocks is the ridge over all rows."""
 
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 import pytest
 
+from denots.cluster.workers import Workers
 from denots.heads import ridge as whole
 from denots.heads import ridge_sums
-from denots.heads.ridge import fit_ridge
-from denots.heads.ridge_sums import Block, Blocks, fit_ridge_blocks
+from denots.heads.ridge import Ridge, fit_ridge
+from denots.heads.ridge_sums import Block, Part, fit_ridge_parts
 
 
 def draw(n: int, size: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -18,15 +23,22 @@ def draw(n: int, size: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
     return features.astype(np.float32), np.sign(hidden[:, :outputs] + 0.5 * rng.normal(size=(n, outputs)))
 
 
-def cut(features: np.ndarray, target: np.ndarray, sizes: int) -> Blocks:
-    places = range(0, len(features), sizes)
-    return lambda: (Block(features[k : k + sizes], target[k : k + sizes]) for k in places)
+def from_parts(features: np.ndarray, target: np.ndarray, sizes: int, workers: Workers | None = None) -> Ridge:
+    """The ridge from blocks of some rows, in a few parts."""
+    ends = np.linspace(0, len(features), 4).astype(int)
+
+    def read(part: Part) -> Iterator[Block]:
+        for k in range(part.first, part.end, sizes):
+            rows = slice(k, min(k + sizes, part.end))
+            yield Block(features[rows], target[rows])
+
+    return fit_ridge_parts(read, [Part(k, *pair) for k, pair in enumerate(pairwise(ends.tolist()))], workers)
 
 
 @pytest.mark.parametrize(("n", "size"), [(900, 60), (80, 60), (50, 90)])
 def test_blocks_give_the_ridge_of_all_rows(n: int, size: int) -> None:
     features, target = draw(n, size, 2)
-    expected, found = fit_ridge(features, target), fit_ridge_blocks(cut(features, target, 37), n)
+    expected, found = fit_ridge(features, target), from_parts(features, target, 37)
     np.testing.assert_allclose(found.weight, expected.weight, atol=2e-5)
     np.testing.assert_allclose(found.bias, expected.bias, atol=2e-5)
     np.testing.assert_allclose(found.left_out, expected.left_out, atol=1e-4)
@@ -37,14 +49,14 @@ def test_where_some_rows_tell_the_penalty_they_are_the_same_rows(monkeypatch: py
         monkeypatch.setattr(module, "LARGE", 50)
         monkeypatch.setattr(module, "ENOUGH", 200)
     features, target = draw(900, 60, 1)
-    expected, found = fit_ridge(features, target), fit_ridge_blocks(cut(features, target, 100), 900)
+    expected, found = fit_ridge(features, target), from_parts(features, target, 100)
     np.testing.assert_allclose(found.weight, expected.weight, atol=2e-5)
     np.testing.assert_allclose(found.left_out, expected.left_out, atol=1e-4)
 
 
 def test_left_out_answers_are_those_of_ridges_without_the_row() -> None:
     features, target = draw(40, 12, 1)
-    found = fit_ridge_blocks(cut(features, target, 7), 40)
+    found = from_parts(features, target, 7)
     errors = {}
     for penalty in ridge_sums.PENALTIES * 12:
         told = []
@@ -61,8 +73,16 @@ def test_left_out_answers_are_those_of_ridges_without_the_row() -> None:
     np.testing.assert_allclose(found.left_out, errors[min(errors)], atol=1e-4)
 
 
-def test_the_order_of_sums_does_not_depend_on_how_often_they_are_made() -> None:
+class Backwards(Workers):
+    """Who does the last piece first."""
+
+    def each(self, work: Any, items: Any, *, deadline: float | None = None) -> Iterator[Any]:
+        for item in reversed(items):
+            yield item, work(item)
+
+
+def test_the_answer_does_not_depend_on_who_made_the_sums_first() -> None:
     features, target = draw(300, 30, 1)
-    once, again = (fit_ridge_blocks(cut(features, target, 64), 300) for _ in range(2))
+    once, again = from_parts(features, target, 64), from_parts(features, target, 64, workers=Backwards())
     np.testing.assert_array_equal(once.weight, again.weight)
     np.testing.assert_array_equal(once.left_out, again.left_out)

@@ -27,6 +27,7 @@ from denots.cli.learning import (
     task_of,
 )
 from denots.cli.messages import complain, say, show_facts
+from denots.cli.where import Place
 from denots.errors import InvalidFolder, InvalidOption
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def fit(
     ] = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    place: Place = "local",
 ) -> None:
     """Learn from a table of series and write a model folder.
 
@@ -130,8 +132,11 @@ def fit(
                 restart=restart,
                 overwrite=overwrite,
                 quiet=quiet,
+                place=place,
             )
         return
+    if place != "local":
+        raise InvalidOption("--on is for sets of shards (denots data convert); a table is learnt where it is read.")
     series = read_series(table, targets, schema)
     if not quiet:
         greet(series)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denots.cli.messages import complain, say, show_facts
+from denots.cli.where import say_where
 from denots.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -31,9 +32,11 @@ def fit_folder(
     restart: bool,
     overwrite: bool,
     quiet: bool,
+    place: str,
 ) -> None:
     """Learn from a folder of shards, whose columns were told when it was made."""
     from denots.cli.fit import check_output, read_options
+    from denots.cluster.workers import workers_on
     from denots.data.schema import TableSchema
     from denots.data.shards import ShardedSet
 
@@ -41,7 +44,7 @@ def fit_folder(
         raise InvalidOption(
             f"{folder} is a set of shards, whose columns were told to `denots data convert`; leave out what names or cleans them."
         )
-    shards = ShardedSet.open(folder)
+    shards = ShardedSet.open(folder).on(workers_on(place, tell=say_where))
     if not quiet:
         say(
             f"read: {len(shards)} series, {shards.observations} rows, {len(shards.channels)} channels, {shards.shards} shards"

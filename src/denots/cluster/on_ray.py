@@ -62,13 +62,13 @@ class OnRay(Workers):
                 f"a piece of work asks for {self.cpus} processors and the cluster has {_processors(ray):g}; set OMP_NUM_THREADS."
             )
         task = ray.remote(num_cpus=self.cpus, max_retries=RETRIES, runtime_env=_environment(self.cpus))(_done)
-        running: dict[Any, Item] = {}
+        shared, running = ray.put(work), dict[Any, Item]()
         waiting = iter(items)
         while True:
             room = max(1, QUEUED * int(_processors(ray) // self.cpus)) - len(running)
             late = deadline is not None and time.monotonic() > deadline
             for item in () if late else _some(waiting, room):
-                running[task.remote(work, item, self.cpus)] = item
+                running[task.remote(shared, item, self.cpus)] = item
             if not running:
                 return
             ready, _ = ray.wait(list(running), num_returns=1)

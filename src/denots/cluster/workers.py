@@ -4,7 +4,7 @@ import abc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from denots.errors import InvalidOption
 
@@ -23,8 +23,27 @@ class Workers(abc.ABC):
     ) -> Iterator[tuple[Item, Found]]:
         """Every piece with what was found, in any order; nothing is begun after the deadline (`time.monotonic()`).
 
-        `work` is a function of a module and its items are plain values, so that another process can find them.
+        `work` is a function of a module, or an object of such a class, and its items are plain values, so that another
+        process can find them.
         """
+
+    def in_order(self, work: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
+        """What was found for each piece, in their order; what is found early waits in memory."""
+        early: dict[int, Found] = {}
+        due = 0
+        for (number, _), found in self.each(_Numbered(work), list(enumerate(items))):
+            early[number] = found
+            while due in early:
+                yield early.pop(due)
+                due += 1
+
+
+@dataclass(frozen=True)
+class _Numbered(Generic[Item, Found]):
+    work: Callable[[Item], Found]
+
+    def __call__(self, numbered: tuple[int, Item]) -> Found:
+        return self.work(numbered[1])
 
 
 @dataclass(frozen=True)

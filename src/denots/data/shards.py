@@ -7,7 +7,7 @@ of a `SeriesSet` as plain .npy files. A shard whose bytes have changed is refuse
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denots.cluster.workers import Here, Workers
 from denots.data.join import joined
 from denots.data.schema import TableSchema
 from denots.data.series import SeriesSet
@@ -36,6 +37,7 @@ class ShardedSet:
     sizes: series of each shard; rows count through all shards.
     hashes: of the files of each shard.
     dtypes: of the arrays of the whole set, which single shards may not need.
+    workers: who reads the shards where all of them are learnt from.
     """
 
     folder: Path
@@ -49,6 +51,7 @@ class ShardedSet:
     dtypes: dict[str, str]
     observations: int
     statistics: Statistics
+    workers: Workers = field(default_factory=Here)
 
     @classmethod
     def open(cls, folder: str | Path) -> "ShardedSet":
@@ -73,6 +76,10 @@ class ShardedSet:
             observations=manifest["observations"],
             statistics=Statistics.from_json(manifest["statistics"], len(channels), str(file)),
         )
+
+    def on(self, workers: Workers) -> "ShardedSet":
+        """The same set, read by others where all of it is learnt from."""
+        return replace(self, workers=workers)
 
     def __len__(self) -> int:
         return int(self.sizes.sum())

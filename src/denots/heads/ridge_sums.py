@@ -1,12 +1,17 @@
-"""The ridge of `heads.ridge` for rows that do not fit into memory: sums over blocks of rows tell it exactly."""
+"""The ridge of `heads.ridge` for rows that do not fit into memory: sums over blocks of rows tell it exactly.
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+Rows come in parts of several blocks. Sums are made part by part, here or elsewhere, and added in the order of the parts:
+so the answer does not depend on who made them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import blas, cholesky, solve_triangular
 
+from denots.cluster.workers import Here, Workers
 from denots.heads.ridge import ENOUGH, LARGE, PENALTIES, Ridge, choose_penalty
 from denots.shapes import FloatArray, IntArray
 
@@ -18,7 +23,15 @@ class Block(NamedTuple):
     target: FloatArray
 
 
-Blocks = Callable[[], Iterable[Block]]  # all rows, in the same order each time
+class Part(NamedTuple):
+    """Rows `first` to `end` of all."""
+
+    number: int
+    first: int
+    end: int
+
+
+Read = Callable[[Part], Iterable[Block]]  # the rows of a part, in the same order each time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,18 +73,27 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scaled:
-    """Normal equations of features that are centred and divided as `fit_ridge` does."""
+class _Scale:
+    """How `fit_ridge` centres and divides features."""
 
     rows: int
     centre: FloatArray
     inverse: FloatArray
     middle: FloatArray
+
+    def scaled(self, features: FloatArray) -> FloatArray:
+        return ((features - self.centre) * self.inverse).astype(np.float32)
+
+
+class _Equations(NamedTuple):
+    """Normal equations of features that are centred and divided."""
+
+    scale: _Scale
     gram: FloatArray
     cross: FloatArray
 
     @classmethod
-    def of(cls, sums: Sums) -> "_Scaled":
+    def of(cls, sums: Sums) -> "_Equations":
         mean, middle = sums.total / sums.rows, sums.told / sums.rows
         gram = np.triu(sums.products) + np.triu(sums.products, 1).T
         gram -= sums.rows * np.outer(mean, mean)
@@ -83,71 +105,111 @@ class _Scaled:
         gram *= inverse
         gram *= inverse[:, None]
         cross = (sums.cross - sums.rows * np.outer(mean, middle)) * inverse[:, None]
-        return cls(sums.rows, centre, inverse, middle, gram, cross)
-
-    def scaled(self, features: FloatArray) -> FloatArray:
-        return ((features - self.centre) * self.inverse).astype(np.float32)
+        return cls(_Scale(sums.rows, centre, inverse, middle), gram, cross)
 
 
-def fit_ridge_blocks(blocks: Blocks, rows: int) -> Ridge:
-    """What `fit_ridge` gives for all rows together, to rounding; blocks are read twice, or thrice where few features
+def fit_ridge_parts(read: Read, parts: Sequence[Part], workers: Workers | None = None) -> Ridge:
+    """What `fit_ridge` gives for all rows together, to rounding; parts are read twice, or thrice where few features
     let all rows tell the penalty."""
+    do, rows = (workers or Here()).in_order, parts[-1].end
     chosen = np.sort(np.random.default_rng(0).permutation(rows)[:ENOUGH])
-    sums, some = _add_up(blocks, chosen)
-    equations = _Scaled.of(sums)
-    if min(rows, len(equations.gram)) <= LARGE:
-        penalty = _choose(blocks, equations)
+    begin = next(iter(read(parts[0]))).features.mean(axis=0, dtype=np.float64).astype(np.float32)
+    sums, some = _joined(do(_AddUp(read, begin, chosen), parts))
+    scale, gram, cross = _Equations.of(sums)
+    del sums
+    if min(rows, len(gram)) <= LARGE:
+        values, vectors = np.linalg.eigh(gram)
+        errors = _Errors(read, scale, np.maximum(values, 0.0), vectors, vectors.T @ cross)
+        penalty = float(errors.penalties[np.sum(list(do(errors, parts)), axis=0).argmin()])
     else:
-        penalty = choose_penalty(equations.scaled(some.features), some.target - equations.middle)
-    factor = cholesky(equations.gram + penalty * np.eye(len(equations.gram)), lower=True, overwrite_a=True)
+        penalty = choose_penalty(scale.scaled(some.features), some.target - scale.middle)
+    factor = cholesky(gram + penalty * np.eye(len(gram)), lower=True, overwrite_a=True)
     root = solve_triangular(factor, np.eye(len(factor)), lower=True, overwrite_b=True)
-    slopes = root.T @ (root @ equations.cross)
-    narrow = np.ascontiguousarray(root.T, dtype=np.float32)
-    parts = [_left_out(block, equations, slopes, _square_sums(block, equations, narrow)) for block in blocks()]
-    weight = (slopes * equations.inverse[:, None]).T
-    bias = equations.middle - weight @ equations.centre
-    return Ridge(np.ascontiguousarray(weight, dtype=np.float32), bias.astype(np.float32), np.concatenate(parts))
+    slopes = root.T @ (root @ cross)
+    left_out = list(do(_LeftOut(read, scale, slopes, np.ascontiguousarray(root.T, dtype=np.float32)), parts))
+    weight = (slopes * scale.inverse[:, None]).T
+    bias = scale.middle - weight @ scale.centre
+    return Ridge(np.ascontiguousarray(weight, dtype=np.float32), bias.astype(np.float32), np.concatenate(left_out))
 
 
-def _add_up(blocks: Blocks, chosen: IntArray) -> tuple[Sums, Block]:
-    """The sums over all blocks, in their order, and the chosen rows themselves."""
-    sums, some, first = None, [], 0
-    for block in blocks():
-        shift = block.features.mean(axis=0, dtype=np.float64).astype(np.float32) if sums is None else sums.shift
-        own = Sums.of(block, shift)
-        sums = own if sums is None else sums.add(own)
-        here = chosen[np.searchsorted(chosen, first) : np.searchsorted(chosen, first + len(block.target))] - first
-        some.append(Block(block.features[here], block.target[here]))
-        first += len(block.target)
+@dataclass(frozen=True, slots=True, eq=False)
+class _AddUp:
+    """The sums over a part, and those of the chosen rows that are in it."""
+
+    read: Read
+    shift: FloatArray
+    chosen: IntArray
+
+    def __call__(self, part: Part) -> tuple[Sums, Block]:
+        sums, some, first = None, [], part.first
+        for block in self.read(part):
+            own = Sums.of(block, self.shift)
+            sums = own if sums is None else sums.add(own)
+            end = first + len(block.target)
+            here = self.chosen[slice(*np.searchsorted(self.chosen, (first, end)))] - first
+            some.append(Block(block.features[here], block.target[here]))
+            first = end
+        if sums is None:
+            raise ValueError(f"part {part.number} has no row")
+        return sums, _stacked(some)
+
+
+def _joined(found: Iterable[tuple[Sums, Block]]) -> tuple[Sums, Block]:
+    sums, some = None, []
+    for own, chosen in found:
+        # What comes from another process may not be written to.
+        sums = replace(own, products=own.products.copy()) if sums is None else sums.add(own)
+        some.append(chosen)
     if sums is None:
-        raise ValueError("a ridge needs at least one row")
-    return sums, Block(*(np.concatenate(parts) for parts in zip(*some, strict=True)))
+        raise ValueError("a ridge needs at least one part")
+    return sums, _stacked(some)
 
 
-def _choose(blocks: Blocks, equations: _Scaled) -> float:
-    """The penalty with the least squared error over rows that are left out, each once."""
-    values, vectors = np.linalg.eigh(equations.gram)
-    values = np.maximum(values, 0.0)
-    projected = vectors.T @ equations.cross
-    penalties = PENALTIES * len(values)
-    errors = np.zeros(len(penalties))
-    for block in blocks():
-        basis = equations.scaled(block.features).astype(np.float64) @ vectors
-        centred = block.target - equations.middle
-        for k, penalty in enumerate(penalties):
-            residual = centred - basis @ (projected / (values + penalty)[:, None])
-            leverage = (basis**2) @ (1 / (values + penalty)) + 1 / equations.rows
-            errors[k] += ((residual / np.maximum(1 - leverage, 1e-9)[:, None]) ** 2).sum()
-    return float(penalties[errors.argmin()])
+def _stacked(blocks: list[Block]) -> Block:
+    return Block(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
 
-def _square_sums(block: Block, equations: _Scaled, root: FloatArray) -> FloatArray:
-    return np.asarray(((equations.scaled(block.features) @ root) ** 2).sum(axis=1, dtype=np.float64))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Errors:
+    """For each penalty the squared error over the rows of a part, each left out once."""
+
+    read: Read
+    scale: _Scale
+    values: FloatArray
+    vectors: FloatArray
+    projected: FloatArray
+
+    @property
+    def penalties(self) -> FloatArray:
+        return PENALTIES * len(self.values)
+
+    def __call__(self, part: Part) -> FloatArray:
+        errors = np.zeros(len(self.penalties))
+        for block in self.read(part):
+            basis = self.scale.scaled(block.features).astype(np.float64) @ self.vectors
+            centred = block.target - self.scale.middle
+            for k, penalty in enumerate(self.penalties):
+                residual = centred - basis @ (self.projected / (self.values + penalty)[:, None])
+                leverage = (basis**2) @ (1 / (self.values + penalty)) + 1 / self.scale.rows
+                errors[k] += ((residual / np.maximum(1 - leverage, 1e-9)[:, None]) ** 2).sum()
+        return errors
 
 
-def _left_out(block: Block, equations: _Scaled, slopes: FloatArray, leverage: FloatArray) -> FloatArray:
-    """What is said of each row when it is left out."""
-    centred = block.target - equations.middle
-    residual = centred - equations.scaled(block.features) @ slopes
-    told = centred - residual / np.maximum(1 - leverage - 1 / equations.rows, 1e-9)[:, None]
-    return np.asarray(told + equations.middle)
+@dataclass(frozen=True, slots=True, eq=False)
+class _LeftOut:
+    """What is said of each row of a part when it is left out."""
+
+    read: Read
+    scale: _Scale
+    slopes: FloatArray
+    root: FloatArray
+
+    def __call__(self, part: Part) -> FloatArray:
+        return np.concatenate([self._told(block) for block in self.read(part)])
+
+    def _told(self, block: Block) -> FloatArray:
+        features, centred = self.scale.scaled(block.features), block.target - self.scale.middle
+        leverage = ((features @ self.root) ** 2).sum(axis=1, dtype=np.float64)
+        residual = centred - features @ self.slopes
+        told = centred - residual / np.maximum(1 - leverage - 1 / self.scale.rows, 1e-9)[:, None]
+        return np.asarray(told + self.scale.middle)

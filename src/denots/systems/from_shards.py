@@ -16,11 +16,12 @@ import torch
 from torch import Tensor
 
 from denots.backbones import Inputs
+from denots.cluster.workers import Here
 from denots.data.series import SeriesSet
 from denots.data.shards import ShardedSet
 from denots.errors import InvalidOption
 from denots.features import NormalScores
-from denots.heads.ridge_sums import Block, fit_ridge_blocks
+from denots.heads.ridge_sums import Block, Part, fit_ridge_parts
 from denots.registry import listed
 from denots.shapes import IntArray
 from denots.systems.auto import Auto
@@ -126,17 +127,28 @@ def _fit_linear(self: FromShards, problem: Problem, *, seed: int, **_: Any) -> L
     features = system.config.build(max(len(train), MANY_SERIES + 1), seed).fit(self.sample(train.series.ids))
     static = None if train.series.static is None else NormalScores().fit(train.series.static)
 
-    def blocks() -> Iterator[Block]:
-        first = 0
-        for shard in shards:
-            for begin in range(0, len(shard), TOGETHER):
-                part = shard.select(np.arange(begin, min(begin + TOGETHER, len(shard))))
-                target = signs(task, train.target[first : first + len(part)])
-                yield Block(table_of(features, static, part), target)
-                first += len(part)
-
-    model = linear_model(problem, features, static, fit_ridge_blocks(blocks, len(shards)))
+    read = _Blocks(replace(shards, workers=Here()), features, static, task, train.target)
+    parts = [Part(k, *map(int, shards.offsets[k : k + 2])) for k in range(shards.shards) if shards.sizes[k]]
+    model = linear_model(problem, features, static, fit_ridge_parts(read, parts, shards.workers))
     return replace(model, seconds=time.perf_counter() - started)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blocks:
+    """Features and targets of one shard, some series at a time."""
+
+    shards: ShardedSet
+    features: Any
+    static: NormalScores | None
+    task: Task
+    target: Tensor
+
+    def __call__(self, part: Part) -> Iterator[Block]:
+        shard = self.shards.shard(part.number)
+        for begin in range(0, len(shard), TOGETHER):
+            some = shard.select(np.arange(begin, min(begin + TOGETHER, len(shard))))
+            target = self.target[part.first + begin : part.first + begin + len(some)]
+            yield Block(table_of(self.features, self.static, some), signs(self.task, target))
 
 
 def _fit_trained(
