@@ -117,7 +117,12 @@ def test_channels_may_be_permuted_with_the_weights(name: str) -> None:
 
 def permuted(parameter: Tensor, order: np.ndarray) -> Tensor:
     """Follow the channels on every axis that counts them, with or without a time channel as the last."""
+    n = len(order)
     for axis, size in enumerate(parameter.shape):
+        if size == 3 * n + 1:  # values, presence, ages, time
+            threefold = np.concatenate([order, n + order, 2 * n + order, [3 * n]])
+            parameter = parameter.index_select(axis, torch.from_numpy(threefold))
+            continue
         for width in (len(order), len(order) + 1):
             if size % width == 0:
                 whole = torch.arange(size).reshape(-1, width)

@@ -8,6 +8,7 @@ from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
 from denots.backbones.neural_rde import NeuralRDE, NeuralRDEConfig
 from denots.backbones.recurrent import GRU, RNN
 from denots.backbones.roformer import RoFormer
+from denots.backbones.running_gru import RunningGRU
 from denots.backbones.tempformer import TempFormer
 from denots.backbones.trivial import Constant, LastValue
 from denots.registry import Registry
@@ -21,6 +22,7 @@ BACKBONES: Registry[type[Backbone]] = Registry(
         "latent-ode": LatentODE,
         "rnn": RNN,
         "gru": GRU,
+        "running-gru": RunningGRU,
         "tempformer": TempFormer,
         "roformer": RoFormer,
         "mamba2": Mamba2,
@@ -46,5 +48,6 @@ __all__ = [
     "NeuralRDE",
     "NeuralRDEConfig",
     "RoFormer",
+    "RunningGRU",
     "TempFormer",
 ]

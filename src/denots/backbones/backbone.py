@@ -36,6 +36,7 @@ class Backbone(nn.Module, abc.ABC):
     Config: ClassVar[Any]
     config: Any
     state_size: int
+    causal: ClassVar[bool] = False  # whether a state at a time depends, to the last bit, on nothing that came later
     coarse: bool = False
 
     @contextmanager

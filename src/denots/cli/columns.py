@@ -15,6 +15,13 @@ Target = Annotated[
         rich_help_panel=COLUMNS,
     ),
 ]
+RowTarget = Annotated[
+    str | None,
+    typer.Option(
+        help="Column to learn that has a value for each row: numbers, or true and false; empty where unknown.",
+        rich_help_panel=COLUMNS,
+    ),
+]
 Static = Annotated[
     list[str] | None,
     typer.Option(help="Columns that are constant within a series: a,b. May be repeated.", rich_help_panel=COLUMNS),

@@ -45,6 +45,7 @@ def fit(
     time_column: of.Time = "time",
     target: of.Target = None,
     targets: Targets = None,
+    row_target: of.RowTarget = None,
     static: of.Static = None,
     channels: of.Channels = None,
     variable: of.Variable = None,
@@ -93,6 +94,7 @@ def fit(
       denots fit visits.csv --target outcome --system trees -o model
       denots fit visits.csv --target outcome --set depth=20 -o model
       denots fit sensors.parquet --id unit --time t -o forecaster
+      denots fit stays.csv --id stay --time hour --row-target alarm -o model
       denots fit shards -o model            (a folder of denots data convert)
     """
     from denots.data.shards import is_sharded
@@ -112,8 +114,13 @@ def fit(
         sort=sort,
         duplicates=duplicates,
         skip_empty=skip_empty,
+        row_target=row_target,
     )
+    if row_target is not None and (target or targets is not None):
+        raise InvalidOption("a model learns the target of series or that of rows; give --target or --row-target.")
     if is_sharded(table):
+        if row_target is not None:
+            raise InvalidOption("--row-target is for tables; shards are learnt by one target a series.")
         from denots.processors import limited_to
 
         if log is not None:

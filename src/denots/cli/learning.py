@@ -24,7 +24,12 @@ Targets = Annotated[
     Path | None,
     typer.Option(help="A second table (id, target) instead of a repeated column.", rich_help_panel=COLUMNS),
 ]
-TaskName = Annotated[str, typer.Option(help="classification, regression, forecast or auto.", rich_help_panel=MODEL)]
+TaskName = Annotated[
+    str,
+    typer.Option(
+        help="classification, regression, forecast, row-classification, row-regression or auto.", rich_help_panel=MODEL
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -78,13 +83,20 @@ def schema_from(
 
 def task_of(name: str, series: "SeriesSet") -> "tuple[type[Task], str]":
     """The task that was asked for or suits the target, and why."""
-    from denots.tasks import TASKS, suggest_task
+    from denots.tasks import TASKS, suggest_row_task, suggest_task
 
+    if name == "auto" and series.row_target is not None:
+        row_kind, reason = suggest_row_task(series)
+        return row_kind, f"{'' if series.schema is None else repr(series.schema.row_target)} {reason}"
     if name == "auto":
         kind, reason = suggest_task(series.target)
         told = () if series.schema is None else series.schema.targets
         return kind, f"{' and '.join(map(repr, told))} {reason}" if told else reason
     kind = TASKS.find(name)
+    if kind.causal and series.row_target is None:
+        raise InvalidOption(f"--task {name} needs a label for each row: name their column with --row-target.")
+    if not kind.causal and series.row_target is not None:
+        raise InvalidOption(f"--task {name} does not learn labels of rows; leave --row-target out, or the task.")
     if kind.needs_target and series.target is None:
         raise InvalidOption(f"--task {name} needs a target: name its column with --target.")
     return kind, "as asked"

@@ -31,11 +31,14 @@ def predict(
     at: Annotated[
         str | None,
         typer.Option(
-            help="Forecast: times such as 1.5,2,3, counted like the fitted table's; for dates, since the first row."
+            help="Forecast, rows: times such as 1.5,2,3, counted like the fitted table's; for dates, since the first row."
         ),
     ] = None,
     at_table: Annotated[
-        Path | None, typer.Option(help="Forecast: a table with one row (id, time) per question.")
+        Path | None, typer.Option(help="Forecast, rows: a table with one row (id, time) per question.")
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option(help="Rows: answer at every row (the default), or so far apart, such as 1h.")
     ] = None,
     coverage: Annotated[
         float | None,
@@ -56,7 +59,8 @@ def predict(
     """Predict for each series of a table and write a table of answers.
 
     A classifier gives the class and a probability per class (p_yes, p_no);
-    a regressor gives a number; a forecaster the channels at given times.
+    a regressor gives a number; a forecaster the channels at given times; a
+    model of rows (fit --row-target) an answer at every row, from it and those before.
     A series that cannot be read or solved gets empty cells, and the column
     status says why; it says, too, what is unlike the training data.
     With --coverage 0.9, the column set (or low_... and high_...) holds the
@@ -66,6 +70,7 @@ def predict(
       denots predict model new.csv --coverage 0.9 -o predictions.csv
       denots predict forecaster new.csv --at 24,36,48 -o forecast.csv
       denots predict forecaster new.csv --at-table questions.csv -o forecast.csv
+      denots predict rows new.csv --every 1h -o hourly.csv
       denots predict model shards -o answers       (of denots data convert)
     """
     from denots.data.shards import is_sharded
@@ -82,7 +87,14 @@ def predict(
         raise InvalidOption("--groups says for whom a coverage holds; give --coverage, too, such as 0.9.")
     estimator = load_estimator(model)
     asked: dict[str, Any] = {"coverage": coverage, "groups": groups}
-    if estimator.task_.asks_times:
+    if every is not None and not estimator.task_.causal:
+        raise InvalidOption("--every is for models of rows (denots fit --row-target); this one answers otherwise.")
+    if estimator.task_.causal:
+        if sum(given is not None for given in (at, at_table, every)) > 1 or sharded:
+            raise InvalidOption("a model of rows reads a table, and answers where --every, --at or --at-table says.")
+        asked["times"] = None if at is None else read_times(at)
+        asked["every"] = None if every in (None, "row") else read_step(str(every), estimator.time_unit_)
+    elif estimator.task_.asks_times:
         if (at is None) == (at_table is None):
             raise InvalidOption("a forecast needs times: give either --at 1.5,2,3 or --at-table FILE.")
         asked["times"] = None if at is None else read_times(at)
@@ -123,6 +135,26 @@ def stop_if_many_failed(failed: int, n: int, most: float) -> None:
     if failed > most * n:
         complain("error", f"{failed} of {n} series have no answer, more than --max-failed {most:g}.", "bold red")
         raise typer.Exit(MANY_FAILED)
+
+
+def read_step(text: str, unit: str) -> float:
+    """A time such as `1h` in the unit of a model, or a number in that unit."""
+    import re
+
+    from denots.data.stamps import SECONDS, unit_name
+
+    found = re.fullmatch(r"\s*([0-9.]+(?:e-?[0-9]+)?)\s*([a-z]*)\s*", text, re.IGNORECASE)
+    try:
+        number = float(found[1]) if found else 0.0
+    except ValueError:
+        number = 0.0
+    if found is None or not number > 0:
+        raise InvalidOption(f"--every takes row, or a positive time such as 1h or 0.5; got {text!r}.")
+    if not found[2]:
+        return number
+    if not unit:
+        raise InvalidOption(f"the model counts time in no known unit; give --every {found[1]} without {found[2]!r}.")
+    return number * SECONDS[unit_name(found[2])] / SECONDS[unit]
 
 
 def read_times(text: str) -> list[float]:

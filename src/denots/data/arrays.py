@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from denots.data.reject import reject
 from denots.data.stamps import SECONDS, unit_name
-from denots.errors import InvalidSeries
+from denots.errors import InvalidSeries, InvalidTarget
 from denots.shapes import FloatArray, IntArray
 
 
@@ -149,6 +149,24 @@ def read_starts(start: npt.ArrayLike, n: int) -> FloatArray:
 def read_static(static: npt.ArrayLike) -> FloatArray:
     table = read_numbers(static, "static features")
     return table[:, None] if table.ndim == 1 else table
+
+
+def read_row_target(
+    labels: Sequence[npt.ArrayLike], offsets: npt.NDArray[np.int64], names: Sequence[str | int]
+) -> FloatArray:
+    """One number for each row of each series, packed."""
+    if len(labels) != len(names):
+        raise InvalidTarget(f"{len(labels)} arrays of row targets for {len(names)} series; give one each.")
+    found = [
+        read_numbers(own, f"row targets of series {name!r}", np.dtype(np.float64))
+        for own, name in zip(labels, names, strict=True)
+    ]
+    for own, name, rows in zip(found, names, np.diff(offsets).tolist(), strict=True):
+        if own.shape != (rows,):
+            raise InvalidTarget(
+                f"row targets of series {name!r} have shape {own.shape}; give one for each of its {rows} rows."
+            )
+    return np.concatenate(found)
 
 
 def _read_table(values: npt.ArrayLike, name: str | int) -> FloatArray:

@@ -36,9 +36,15 @@ def to_arrow(series: SeriesSet, **names: str) -> "pa.Table":
 
 
 def table_columns(
-    series: SeriesSet, *, id: str = "id", time: str = "time", start: str = "start", target: str = "target"
+    series: SeriesSet,
+    *,
+    id: str = "id",
+    time: str = "time",
+    start: str = "start",
+    target: str = "target",
+    row_target: str = "row_target",
 ) -> dict[str, npt.NDArray[Any]]:
-    """Columns of a wide table in the order id, time, start, channels, static features, target.
+    """Columns of a wide table in the order id, time, start, channels, static features, target, row target.
 
     A column for the start is there only if a series began before its first observation. Several targets
     without names have a number behind `target`.
@@ -55,6 +61,8 @@ def table_columns(
     elif series.target is not None:
         several = series.target_names or tuple(f"{target}_{k}" for k in range(series.target.shape[1]))
         columns += [(name, column[owner]) for name, column in zip(several, series.target.T, strict=True)]
+    if series.row_target is not None:
+        columns.append((row_target, series.row_target))
     names = [name for name, _ in columns]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -11,12 +11,12 @@ from denots.data.categories import encode, encoded_names, learn_categories
 from denots.data.column import Columns, describe, integers, is_integer, kind_of, numbers, place, show
 from denots.data.duplicates import REFUSE
 from denots.data.groups import Groups, one_per_series, read_groups
-from denots.data.observations import read_long, read_wide, wide_channels
+from denots.data.observations import new_times, read_long, read_wide, wide_channels
 from denots.data.reading import Reading
 from denots.data.reject import leave_out, reject
 from denots.data.schema import TableSchema, names_of
 from denots.data.series import SeriesSet
-from denots.data.stamps import elapsed, read_stamps
+from denots.data.stamps import Stamps, elapsed, read_stamps
 from denots.data.validate import SKIP
 from denots.errors import EmptySeries, InvalidTable, InvalidTarget
 from denots.registry import listed, lookup
@@ -45,6 +45,7 @@ def read_frame(
     skip_empty: bool = False,
     na: str | Sequence[str] = (),
     time_format: str | None = None,
+    row_target: str | None = None,
 ) -> SeriesSet:
     """Read one series per id, in order of first appearance; the set carries its `TableSchema`.
 
@@ -79,6 +80,8 @@ def read_frame(
         na: further spellings of a missing cell, such as "n/a" or "-999"; not in the columns of ids, times and variables.
         time_format: how dates are written, as for strptime, such as "%d.%m.%Y %H:%M"; default ISO 8601. Stamps
             with UTC offsets are read to one clock, whatever their offsets.
+        row_target: a column of numbers, or of true and false, with what is to be told of each row; empty where nobody
+            knows it. It is never a channel.
     """
     picked, fixed = names_of(values), names_of(channels)
     if picked is not None and fixed is not None:
@@ -101,6 +104,7 @@ def read_frame(
         skip_empty=skip_empty,
         na=names_of(na) or (),
         time_format=time_format,
+        row_target=row_target,
     )
     return learn_frame(schema, frame)
 
@@ -108,6 +112,8 @@ def read_frame(
 def learn_frame(schema: TableSchema, frame: Any) -> SeriesSet:
     """Find out what the schema leaves open, and read; the set carries the completed schema."""
     columns = _columns(schema, frame)
+    if schema.row_target is not None:
+        columns.require(schema.row_target, "row target")
     _require_picked(_with_form(schema, columns), columns)
     return _scan(schema, columns, schema.target).check()
 
@@ -168,9 +174,12 @@ def _with_contents(schema: TableSchema, columns: Columns, named: dict[str, str])
 
 
 def _require(named: dict[str, str], columns: Columns, told: bool) -> None:
-    """Every named column is there; the target only if it is to be read, for nobody knows it before predicting."""
+    """Every named column is there; the target only if it is to be read, for nobody knows it before predicting.
+
+    A row target is read where it is there.
+    """
     for name, role in named.items():
-        if role != "target" or told:
+        if role not in ("target", "row target") or (told and role == "target"):
             columns.require(name, role)
 
 
@@ -208,6 +217,7 @@ def _read(schema: TableSchema, columns: Columns, targets: tuple[str, ...]) -> Se
         target=_read_targets(columns, targets, groups),
         target_names=targets if len(targets) > 1 else (),
         time_unit=unit,
+        row_target=_read_row_target(columns, schema.row_target, groups, stamps),
     )
 
 
@@ -233,6 +243,29 @@ def _read_static(columns: Columns, schema: TableSchema, groups: Groups) -> Float
         one_per_series(column, name, groups, InvalidTable)
         table.append(cells[groups.first])
     return np.concatenate(table, axis=1)
+
+
+def _read_row_target(columns: Columns, name: str | None, groups: Groups, stamps: Stamps) -> FloatArray | None:
+    """What is to be told at each time of each series; rows of one time have to agree, as far as they say something."""
+    if name is None or name not in columns.names:
+        return None
+    column = columns[name]
+    labels = numbers(column, name, "row target", groups)
+    order = np.lexsort((stamps.ticks, groups.codes))
+    first = np.flatnonzero(new_times(groups.codes[order], stamps.ticks[order]))
+    lowest, highest = (extreme.reduceat(labels[order], first) for extreme in (np.fmin, np.fmax))
+    differs = np.flatnonzero(lowest < highest)
+    if len(differs):
+        groups.reject(
+            InvalidTarget,
+            f"several values of {name!r} at one time",
+            order[first[differs]],
+            lambda row: (
+                f"series {groups.owner(row)!r} has several values in the row target {name!r} at time {stamps.show(row)}; "
+                "keep one of them."
+            ),
+        )
+    return highest
 
 
 def _read_targets(columns: Columns, names: tuple[str, ...], groups: Groups) -> npt.NDArray[Any] | None:

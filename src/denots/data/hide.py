@@ -53,6 +53,7 @@ def hide_for_forecasting(series: SeriesSet) -> Hidden:
         times=series.times[shown],
         values=series.values[shown],
         offsets=np.concatenate([[0], np.cumsum(kept)]).astype(np.int64),
+        row_target=None,
     )
     count = series.lengths - kept
     asked = np.arange(max(int(count.max()), 1)) < count[:, None]

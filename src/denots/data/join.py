@@ -22,4 +22,5 @@ def joined(parts: Sequence[SeriesSet]) -> SeriesSet:
         target=None if first.target is None else np.concatenate([part.target for part in parts]),
         target_names=first.target_names,
         time_unit=first.time_unit,
+        row_target=None if first.row_target is None else np.concatenate([part.row_target for part in parts]),
     )

@@ -79,7 +79,7 @@ def read_wide(columns: Columns, schema: TableSchema, groups: Groups, stamps: Sta
         place += width
     if (rows[1:] < rows[:-1]).any():
         table = table[rows]
-    new = _new_times(groups.codes[rows], stamps.ticks[rows])
+    new = new_times(groups.codes[rows], stamps.ticks[rows])
     if new.all():
         return Observations(rows, table, groups.offsets, channels)
     cell = (np.cumsum(new) - 1)[:, None] * len(channels) + np.arange(len(channels))
@@ -95,7 +95,7 @@ def read_long(columns: Columns, schema: TableSchema, groups: Groups, stamps: Sta
     value = columns[schema.value]
     cells = numbers(value, schema.value, "value", groups, float_type([value]))
     by_time = np.lexsort((stamps.ticks, groups.codes))
-    new = _new_times(groups.codes[by_time], stamps.ticks[by_time])
+    new = new_times(groups.codes[by_time], stamps.ticks[by_time])
     place = (np.cumsum(new) - 1) * len(channels) + which[by_time]  # of each cell in the flat pivoted table
     if schema.duplicates == REFUSE:
         _refuse_twins(place, by_time, groups, lambda a: channels[which[a]], value, stamps)
@@ -103,7 +103,7 @@ def read_long(columns: Columns, schema: TableSchema, groups: Groups, stamps: Sta
     return Observations(by_time[new], table.reshape(-1, len(channels)), _offsets(groups.codes[by_time][new]), channels)
 
 
-def _new_times(owner: IntArray, ticks: npt.NDArray[Any]) -> BoolArray:
+def new_times(owner: IntArray, ticks: npt.NDArray[Any]) -> BoolArray:
     """Which rows are the first of their series and time; the rows are sorted."""
     new = np.ones(len(owner), dtype=bool)
     new[1:] = (owner[1:] != owner[:-1]) | (ticks[1:] != ticks[:-1])

@@ -1,6 +1,7 @@
 """When a forecast is asked for: a table with one row, id and time, per question."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 from denots.data.column import Columns
 from denots.data.groups import Groups, read_groups
 from denots.data.schema import TableSchema
+from denots.data.series import SeriesSet
 from denots.data.stamps import SECONDS, Stamps, read_stamps, unit_name, zone_words
 from denots.errors import InvalidTable
 from denots.registry import listed
@@ -64,6 +66,25 @@ def same_questions(times: FloatArray, schema: TableSchema, ids: npt.NDArray[Any]
     n, k = len(ids), len(times)
     asked = pd.DataFrame({schema.id: np.repeat(ids, k), schema.time: np.tile(times, n)})
     return Questions(asked, np.arange(n), [times] * n, list(np.arange(n * k).reshape(n, k)))
+
+
+def row_questions(
+    series: SeriesSet, schema: TableSchema, ids: npt.NDArray[Any], step: float | None = None
+) -> Questions:
+    """Every row of every series; or with a step, times so far apart from the first row of each to its last one."""
+    import pandas as pd
+
+    each = [own.times if step is None else _every(own.times, step) for own in series]
+    ends = np.cumsum([0, *map(len, each)])
+    asked = pd.DataFrame({schema.id: np.repeat(series.ids, np.diff(ends)), schema.time: np.concatenate(each)})
+    rows = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
+    position = {name: k for k, name in enumerate(ids.tolist())}
+    return Questions(asked, np.array([position[name] for name in series.ids.tolist()]), each, rows)
+
+
+def _every(times: FloatArray, step: float) -> FloatArray:
+    count = int(np.floor((times[-1] - times[0]) / step + 1e-9))
+    return times[0] + step * np.arange(count + 1)
 
 
 def _since_start(stamps: Stamps, groups: Groups, schema: TableSchema, frame: "pd.DataFrame") -> FloatArray:

@@ -34,6 +34,7 @@ class TableSchema:
         start: a column with the moment at which each series began.
         sort, duplicates, skip_empty, na, time_format: how a table is cleaned while it is read; `read_frame` explains them.
         categories: of each column that holds text, one list; it stands for as many columns.
+        row_target: the column to learn that has a value for each row.
     """
 
     id: str
@@ -52,6 +53,7 @@ class TableSchema:
     na: tuple[str, ...] = ()
     time_format: str | None = None
     categories: Mapping[str, tuple[str, ...]] | None = None
+    row_target: str | None = None
 
     def __post_init__(self) -> None:
         lookup(dict.fromkeys(DUPLICATES, True), self.duplicates, "way to treat duplicates")
@@ -91,6 +93,7 @@ class TableSchema:
             "id": (self.id,),
             "time": (self.time,),
             "target": self.targets,
+            "row target": (self.row_target,),
             "static": self.static,
             "start": (self.start,),
             "channel": (self.channels or ()) if wide and self.picked else (),
@@ -177,7 +180,7 @@ def _is_unit_or_none(value: object) -> bool:
 
 _FITS: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("id", "time"), (_is_text, "a column name")),
-    **dict.fromkeys(("variable", "value", "start"), (_is_text_or_none, "a column name or null")),
+    **dict.fromkeys(("variable", "value", "start", "row_target"), (_is_text_or_none, "a column name or null")),
     "target": (lambda value: _is_text_or_none(value) or _is_names(value), "a column name, several or null"),
     "static": (_is_names, "a list of different column names"),
     "na": (_is_names, "a list of different words"),

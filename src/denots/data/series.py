@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.arrays import pack, read_ids, read_starts, read_static, unpad
+from denots.data.arrays import pack, read_ids, read_row_target, read_starts, read_static, unpad
 from denots.data.split import split_rows
 from denots.data.stamps import unit_name
 from denots.data.validate import check_series_set
@@ -32,6 +32,7 @@ class Series:
     static: FloatArray | None = None  # [S]
     target: Any = None
     id: Any = None
+    row_target: FloatArray | None = None  # [L]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +52,8 @@ class SeriesSet:
     float32. `start` is when the clock of a series began, which may lie before its first
     observation: integration starts there. Every instance is valid; see `data.validate`.
 
+    `row_target` is what is to be told of each row, as `target` is of each series; NaN where nobody knows it.
+
     `schema` says how the set was read if it came from a table. It is no part of the data: sets with
     other schemas may be the same, and `save` does not keep it.
     """
@@ -66,6 +69,7 @@ class SeriesSet:
     target: npt.NDArray[Any] | None = None  # [n] or [n, T]: numbers, classes or text
     target_names: tuple[str, ...] = ()  # of T targets; none where there is one, or where they are numbered
     time_unit: str = ""
+    row_target: FloatArray | None = None  # [N] float64
     schema: "TableSchema | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +88,7 @@ class SeriesSet:
         channels: Sequence[str] | None = None,
         start: npt.ArrayLike | None = None,
         time_unit: str = "",
+        row_target: Sequence[npt.ArrayLike] | None = None,
     ) -> "SeriesSet":
         """Pack one array of times [L] and one of values [L, C] (or [L]) per series.
 
@@ -95,6 +100,7 @@ class SeriesSet:
             start: when each series began, one number for all or one each; the default is
                 each series' own first observation.
             time_unit: "s", "min", "h" or "d" or a spelling of these.
+            row_target: one array of numbers [L] per series, NaN where the truth is not known.
         """
         if len(times) != len(values):
             raise InvalidSeries(
@@ -116,6 +122,7 @@ class SeriesSet:
             target=None if target is None else np.asarray(target),
             target_names=target_names(target),
             time_unit=unit_name(time_unit) if time_unit else "",
+            row_target=None if row_target is None else read_row_target(row_target, packed.offsets, names.tolist()),
         )
 
     @classmethod
@@ -148,6 +155,7 @@ class SeriesSet:
         skip_empty: bool = False,
         na: str | Sequence[str] = (),
         time_format: str | None = None,
+        row_target: str | None = None,
     ) -> "SeriesSet":
         """Read a pandas, polars or Arrow table, wide or long; `denots.data.frame.read_frame` explains each argument."""
         from denots.data.frame import read_frame
@@ -169,6 +177,7 @@ class SeriesSet:
             skip_empty=skip_empty,
             na=na,
             time_format=time_format,
+            row_target=row_target,
         )
 
     @classmethod
@@ -207,6 +216,7 @@ class SeriesSet:
             static=None if self.static is None else self.static[row],
             target=None if self.target is None else self.target[row],
             id=self.id(row),
+            row_target=None if self.row_target is None else self.row_target[span],
         )
 
     def __iter__(self) -> Iterator[Series]:
@@ -260,6 +270,7 @@ class SeriesSet:
             ids=self.ids[chosen],
             static=None if self.static is None else self.static[chosen],
             target=None if self.target is None else self.target[chosen],
+            row_target=None if self.row_target is None else self.row_target[observations],
         )
 
     def split(
@@ -295,32 +306,50 @@ class SeriesSet:
         return Rectangle(times, values, mask)
 
     def to_frame(
-        self, *, id: str = "id", time: str = "time", start: str = "start", target: str = "target"
+        self,
+        *,
+        id: str = "id",
+        time: str = "time",
+        start: str = "start",
+        target: str = "target",
+        row_target: str = "row_target",
     ) -> "pd.DataFrame":
         """A pandas table with one row an observation, which `from_frame` reads back.
 
-        Columns are the id, the time, the channels, the static features and the target; the start of each series, too,
+        Columns are the id, the time, the channels, the static features and the targets; the start of each series, too,
         if one began before its first observation. Times are numbers, in `time_unit` if the set has one.
         """
         from denots.data.convert import to_pandas
 
-        return to_pandas(self, id=id, time=time, start=start, target=target)
+        return to_pandas(self, id=id, time=time, start=start, target=target, row_target=row_target)
 
     def to_polars(
-        self, *, id: str = "id", time: str = "time", start: str = "start", target: str = "target"
+        self,
+        *,
+        id: str = "id",
+        time: str = "time",
+        start: str = "start",
+        target: str = "target",
+        row_target: str = "row_target",
     ) -> "pl.DataFrame":
         """The table of `to_frame` in polars, null where nothing was observed."""
         from denots.data.convert import to_polars
 
-        return to_polars(self, id=id, time=time, start=start, target=target)
+        return to_polars(self, id=id, time=time, start=start, target=target, row_target=row_target)
 
     def to_arrow(
-        self, *, id: str = "id", time: str = "time", start: str = "start", target: str = "target"
+        self,
+        *,
+        id: str = "id",
+        time: str = "time",
+        start: str = "start",
+        target: str = "target",
+        row_target: str = "row_target",
     ) -> "pa.Table":
         """The table of `to_frame` in Arrow, null where nothing was observed."""
         from denots.data.convert import to_arrow
 
-        return to_arrow(self, id=id, time=time, start=start, target=target)
+        return to_arrow(self, id=id, time=time, start=start, target=target, row_target=row_target)
 
     def to_array(self) -> tuple[FloatArray, FloatArray]:
         """Values (n, channels, time) and times (n, time), padded with NaN; `from_numpy(*to_array())` reads them back."""
@@ -336,6 +365,10 @@ class SeriesSet:
         """The same series with another target; the columns of a DataFrame name several."""
         told = None if target is None else np.asarray(target)
         return replace(self, target=told, target_names=target_names(target))
+
+    def without_row_target(self) -> "SeriesSet":
+        """The same series as a model may see them, which must not see what is to be told."""
+        return self if self.row_target is None else replace(self, row_target=None)
 
     def same_as(self, other: "SeriesSet") -> bool:
         """Equal in all data, NaN equal to NaN."""
@@ -364,6 +397,8 @@ def ragged_rows(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray
 def _same(a: object, b: object) -> bool:
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.dtype.kind == b.dtype.kind and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return False
     return a == b
 
 

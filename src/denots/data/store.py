@@ -21,6 +21,7 @@ FORMAT = "denots-series"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 ARRAYS = "series.npz"
+LATER = {"target_names", "row_target"}  # fields that sets did not always have
 _STORABLE = "biufcUSmM"  # dtype kinds that numpy writes without pickle
 
 
@@ -90,8 +91,8 @@ def _content(series: SeriesSet) -> dict[str, Any]:
 def _content_hash(content: Mapping[str, Any]) -> str:
     digest = hashlib.sha256()
     for name, value in content.items():
-        if name == "target_names" and not value:
-            continue  # sets without such names keep the hash that they had before there were any
+        if name in LATER and (value is None or not len(value)):
+            continue  # sets without it keep the hash that they had before there was such a thing
         if isinstance(value, np.ndarray) and value.dtype.kind != "U":
             plain = _plain(value)
             digest.update(f"{name} {plain.dtype.str} {value.shape}\n".encode())

@@ -111,6 +111,15 @@ def _widen(series: SeriesSet, columns: FloatArray | BoolArray, names: list[str])
     return replace(series, values=values, channels=(*series.channels, *names))
 
 
+def fill_forward(series: SeriesSet) -> SeriesSet:
+    """The last observed value for every missing one; what was not seen before stays NaN."""
+    rows = np.arange(len(series.times))[:, None]
+    before = np.maximum.accumulate(np.where(np.isnan(series.values), -1, rows), axis=0)
+    first = np.repeat(series.offsets[:-1], series.lengths)[:, None]
+    source = np.where(before >= first, before, rows)
+    return replace(series, values=np.take_along_axis(series.values, source, axis=0))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Standardiser:
     """Centre and scale of each column, learnt once from the observed values of a training split.

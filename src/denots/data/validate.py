@@ -8,7 +8,7 @@ import numpy as np
 from denots.data.reject import reject
 from denots.errors import EmptySeries, InvalidSeries, InvalidTarget
 from denots.registry import listed
-from denots.shapes import IntArray
+from denots.shapes import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from denots.data.series import SeriesSet
@@ -159,6 +159,26 @@ def _check_sides(series: "SeriesSet") -> None:
         names, width = series.target_names, series.target[0].size
         if names and (len(names) != width or len(set(names)) != width):
             raise InvalidTarget(f"{listed(names)} cannot name {width} targets; give a name of its own to each.")
+    if series.row_target is not None:
+        _check_row_target(series, series.row_target)
+
+
+def _check_row_target(series: "SeriesSet", labels: FloatArray) -> None:
+    if labels.shape != series.times.shape or labels.dtype != np.float64:
+        raise InvalidTarget(
+            f"row_target is {labels.dtype} of shape {labels.shape}; expected float64 with one number for each of the "
+            f"{len(series.times)} rows, NaN where the truth is not known."
+        )
+    bad = _first_of_each(series, np.flatnonzero(np.isinf(labels)))
+    if bad:
+        reasons = {
+            series.id(
+                k
+            ): f"series {series.id(k)!r}: the row target at time {series.times[row]} is {labels[row]}; it must be "
+            "finite, or NaN where the truth is not known."
+            for k, row in bad.items()
+        }
+        reject(InvalidTarget, reasons, "infinite row targets")
 
 
 def _infinite_static(series: "SeriesSet", k: int, s: int) -> str:

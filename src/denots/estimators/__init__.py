@@ -7,7 +7,8 @@ from denots.estimators.folder import load_estimator
 from denots.estimators.forecaster import SeriesForecaster
 from denots.estimators.predictor import SeriesPredictor
 from denots.estimators.regressor import SeriesRegressor
-from denots.tasks import TASKS, Task
+from denots.estimators.rows import RowPredictor
+from denots.tasks import TASKS, RowTask, Task
 
 
 def estimator_for(task: type[Task], **arguments: object) -> SeriesEstimator:
@@ -15,6 +16,8 @@ def estimator_for(task: type[Task], **arguments: object) -> SeriesEstimator:
     for kind in (SeriesClassifier, SeriesRegressor, SeriesForecaster):
         if kind.task_type is task:
             return kind(**arguments)  # type: ignore[arg-type]
+    if issubclass(task, RowTask):
+        return RowPredictor(task=TASKS.name_of(task), **arguments)  # type: ignore[arg-type]
     return SeriesPredictor(task=TASKS.name_of(task), **arguments)  # type: ignore[arg-type]
 
 
@@ -22,6 +25,7 @@ __all__ = [
     "DeNOTSClassifier",
     "DeNOTSForecaster",
     "DeNOTSRegressor",
+    "RowPredictor",
     "SeriesClassifier",
     "SeriesEstimator",
     "SeriesForecaster",

@@ -62,7 +62,7 @@ def give_answers(fitted: Fitted, ranges: Ranges, reading: Reading, at: FloatArra
         early = asked < first
         # What is not asked, or asked too early, is asked at the end and not told.
         questions = torch.from_numpy(np.where(early | np.isnan(asked), series.ends[:, None], asked))
-    found = fitted.outputs(series, questions)
+    found = fitted.outputs(series.without_row_target(), questions)
     answers = found.outputs.double()
     if at is not None and early is not None:
         answers[torch.from_numpy(early | np.isnan(at[rows]))] = torch.nan

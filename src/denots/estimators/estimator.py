@@ -233,7 +233,8 @@ class SeriesEstimator(BaseEstimator):
                 "array have one length. Series of any length are an array (n, channels, time), or a list."
             )
         reading = X if isinstance(X, Reading) else scan_series(X, self.table_schema(), len(self.channels_))
-        return replace(reading, series=match_columns(reading.series, self.channels_, self.static_names_))
+        series = match_columns(reading.series, self.channels_, self.static_names_)
+        return replace(reading, series=series if self.task_.causal else series.without_row_target())
 
     def read_known(self, X: Any, y: Any = None) -> SeriesSet:
         """The series of X that can be read, with their known answers as target; y may be left out as in `fit`."""

@@ -27,6 +27,7 @@ from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.forecaster import SeriesForecaster
 from denots.estimators.predictor import SeriesPredictor
 from denots.estimators.regressor import SeriesRegressor
+from denots.estimators.rows import RowPredictor
 from denots.fields import FIELDS
 from denots.folders import expanded, file_hash, holds_only, package_version, read_json, read_manifest, written_whole
 from denots.paths import PATHS
@@ -45,6 +46,7 @@ ESTIMATORS: dict[str, type[SeriesEstimator]] = {
         SeriesRegressor,
         SeriesForecaster,
         SeriesPredictor,
+        RowPredictor,
         DeNOTSClassifier,
         DeNOTSRegressor,
         DeNOTSForecaster,

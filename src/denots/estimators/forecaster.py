@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from denots.errors import InvalidOption, InvalidSeries
+from denots.errors import InvalidOption
+from denots.estimators.asked import as_rectangle, asked_times
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import as_series_set
-from denots.shapes import FloatArray
 from denots.systems import System
 from denots.tasks import Forecast
 from denots.training.progress import Progress
@@ -67,7 +67,7 @@ class SeriesForecaster(SeriesEstimator):
                 series. Before its first observation there is no answer.
         """
         reading = self.read(X)
-        at, lengths = _asked(times, len(reading.ids))
+        at, lengths = asked_times(times, len(reading.ids))
         values = self._answers(reading, at, strict=strict).values
         return values if lengths is None else [values[row, :length] for row, length in enumerate(lengths)]
 
@@ -84,7 +84,7 @@ class SeriesForecaster(SeriesEstimator):
             groups: a static feature; the coverage then holds in each group of it (by quarters of a number with many values).
         """
         reading = self.read(X)
-        at, lengths = _asked(times, len(reading.ids))
+        at, lengths = asked_times(times, len(reading.ids))
         found = self._region(reading, self._answers(reading, at, strict=strict), coverage, groups, at)
         return found if lengths is None else [found[row, :length] for row, length in enumerate(lengths)]
 
@@ -115,14 +115,8 @@ class SeriesForecaster(SeriesEstimator):
             told = same_questions(np.asarray(times, dtype=np.float64), schema, reading.ids)
         else:
             told = read_questions(questions, schema, X, reading.ids)
-        at = np.full((len(reading.ids), max(max(map(len, told.times)), 1)), np.nan)
-        for owner, own in zip(told.series, told.times, strict=True):
-            at[owner, : len(own)] = own
+        at, owners, slots = as_rectangle(told, len(reading.ids))
         answers = self._answers(reading, at, strict=strict)
-        place = np.empty((2, len(told.asked)), dtype=np.int64)
-        for owner, own, rows in zip(told.series, told.times, told.rows, strict=True):
-            place[0, rows], place[1, rows] = owner, np.arange(len(own))
-        owners, slots = place
         values = answers.values[owners, slots]
         columns = self.task_.columns(values)
         if coverage is not None:
@@ -135,23 +129,3 @@ class SeriesForecaster(SeriesEstimator):
         part = self.task_.pose(self.read(X).series)
         outputs = self._answers(part.series, None if part.at is None else part.at.numpy()).outputs
         return float(self.task_.metric(outputs, part.target))
-
-
-def _asked(times: Any, n: int) -> tuple[FloatArray, list[int] | None]:
-    """Query times [n, K] for n series; with one array a series, NaN behind the end of each, and their lengths."""
-    if isinstance(times, Sequence) and len(times) and np.ndim(times[0]) == 1:
-        each = [np.asarray(own, dtype=np.float64) for own in times]
-        if len(each) != n:
-            raise InvalidSeries(f"{len(each)} arrays of query times for {n} series; give one each.")
-        table = np.full((n, max(max(map(len, each)), 1)), np.nan)  # NaN is no question
-        for row, own in enumerate(each):
-            if np.isnan(own).any():
-                raise InvalidSeries(f"query time {int(np.isnan(own).argmax())} of series {row} is NaN; ask at numbers.")
-            table[row, : len(own)] = own
-        return table, [len(own) for own in each]
-    shared = np.asarray(times, dtype=np.float64)
-    if shared.ndim not in (1, 2) or (shared.ndim == 2 and len(shared) != n):
-        raise InvalidSeries(
-            f"times have shape {shared.shape}; expected (K,) for all series, ({n}, K), or a list of arrays."
-        )
-    return np.broadcast_to(shared, (n, shared.shape[-1])), None

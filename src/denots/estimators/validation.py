@@ -59,6 +59,12 @@ def weigh_classes(problem: Problem, class_weight: Any) -> Problem:
 
 def check_serves(system: System, problem: Problem, *, own_validation: bool) -> None:
     """Refuse what the system cannot do, before anything is written or computed."""
+    if problem.task.causal and not system.causal:
+        able = listed(name for name, other in SYSTEMS.items() if other.causal)
+        raise InvalidOption(
+            f"system {system.name!r} may look ahead: what it says of a time can depend on what came later, which nobody knows "
+            f"then. For {problem.task.name} use one that does not: {able}."
+        )
     system.check(problem.task, Shape.of(problem.train.series))
     if problem.train.weight is not None and not system.weighs:
         able = listed(name for name, other in SYSTEMS.items() if other.weighs)

@@ -5,10 +5,12 @@ from typing import Any
 from denots.backbones import BACKBONES
 from denots.registry import Registry
 from denots.systems.auto import Auto
+from denots.systems.cut import Cut
 from denots.systems.forecast import ForecastSystem
 from denots.systems.forest import ForestSystem
 from denots.systems.linear import Linear, OscillatorsConfig, RandomFieldsConfig, SummaryConfig
 from denots.systems.logistic import Logistic
+from denots.systems.running_trees import RunningTrees
 from denots.systems.simple import Simple, SimpleConfig
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel
@@ -47,6 +49,7 @@ SYSTEMS: Registry[System] = Registry(
             ),
             trained("rnn", "An Elman network."),
             trained("gru", "A gated recurrent unit."),
+            trained("running-gru", "A GRU for answers at any time, told what was seen and how long ago."),
             trained("tempformer", "A Transformer with temporal positions.", learning_rate=1e-3),
             trained("roformer", "A Transformer with rotary positions.", learning_rate=1e-3),
             trained("mamba2", "Selective state spaces.", learning_rate=1e-3),
@@ -68,8 +71,13 @@ SYSTEMS: Registry[System] = Registry(
             Simple("recent-mean", "Forecasts: the mean of the last eight.", SimpleConfig("mean of the last eight")),
             Simple("running-mean", "Forecasts: a running mean whose memory is learnt.", SimpleConfig("running mean")),
             Simple("damped-trend", "Forecasts: a trend that fades as learnt.", SimpleConfig("damped trend")),
+            RunningTrees("running-trees", "Rows: gradient-boosted trees on the history up to each moment (LightGBM)."),
         )
     },
+)
+
+SYSTEMS["cut-denots"] = Cut(
+    "cut-denots", "Rows: DeNOTS on each series, cut at the moment in question.", SYSTEMS["denots"]
 )
 
 FAST = ("summary", "oscillators", "timed-oscillators")

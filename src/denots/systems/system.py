@@ -100,6 +100,11 @@ class System(abc.ABC):
     weighs: ClassVar[bool] = False  # whether series may count differently
 
     @property
+    def causal(self) -> bool:
+        """Whether an answer at a time uses nothing that came later, to the last bit."""
+        return False
+
+    @property
     @abc.abstractmethod
     def configs(self) -> tuple[Any, ...]:
         """The dataclasses that hold the options; a name stands in one of them only."""
@@ -115,7 +120,7 @@ class System(abc.ABC):
 
     def serves(self, task: type[Task]) -> bool:
         """Whether it can learn this kind of task at all."""
-        return True
+        return self.causal or not task.causal
 
     @abc.abstractmethod
     def check(self, task: Task, shape: Shape) -> None:

@@ -62,6 +62,10 @@ class Trained(System):
     weighs = True
 
     @property
+    def causal(self) -> bool:
+        return self.backbone.causal
+
+    @property
     def configs(self) -> tuple[Any, ...]:
         return self.config, self.train
 

@@ -120,7 +120,7 @@ class Trees(Configured):
         ]
         fitted = GrownTrees(
             task=task,
-            parameters=sum(_leaves(forest) for forest in forests),
+            parameters=sum(count_leaves(forest) for forest in forests),
             seconds=time.perf_counter() - started,
             forests=tuple(forests),
         )
@@ -140,7 +140,7 @@ class Trees(Configured):
             forests = tuple(lightgbm.Booster(model_str=text) for text in texts)
         except lightgbm.basic.LightGBMError as error:
             raise ValueError(f"trees cannot be read ({error})") from error
-        return GrownTrees(task=task, parameters=sum(_leaves(forest) for forest in forests), forests=forests)
+        return GrownTrees(task=task, parameters=sum(count_leaves(forest) for forest in forests), forests=forests)
 
     def _grow(
         self,
@@ -168,7 +168,7 @@ class Trees(Configured):
         }
         train = lightgbm.Dataset(features, target, weight=weight)
         stop: list[Any] = [lightgbm.early_stopping(self.config.patience, verbose=False)] if len(truth) else []
-        stop += [] if deadline is None else [_until(deadline)]
+        stop += [] if deadline is None else [until(deadline)]
         val = [train.create_valid(judged, truth)] if len(truth) else []
         forest = lightgbm.train(settings, train, self.config.rounds, valid_sets=val, callbacks=stop)
         # As text and back: the same forest that a saved model will have, and free of the training data.
@@ -180,7 +180,7 @@ def _share(deadline: float | None, forests: int) -> float | None:
     return None if deadline is None else time.time() + (deadline - time.time()) / forests
 
 
-def _until(deadline: float) -> Callable[[Any], None]:
+def until(deadline: float) -> Callable[[Any], None]:
     """Stops growing with the first tree that is ready after the deadline."""
     from lightgbm.callback import EarlyStopException
 
@@ -195,7 +195,7 @@ def _known(column: FloatArray) -> Any:
     return ~np.isnan(column)
 
 
-def _leaves(forest: "Booster") -> int:
+def count_leaves(forest: "Booster") -> int:
     return sum(int(tree["num_leaves"]) for tree in forest.dump_model()["tree_info"])
 
 

@@ -34,6 +34,10 @@ class Part:
     weight: Tensor | None = None
     groups: IntArray | None = None
 
+    def __post_init__(self) -> None:
+        # What is to be told is no part of what is seen.
+        object.__setattr__(self, "series", self.series.without_row_target())
+
     def __len__(self) -> int:
         return len(self.series)
 
@@ -61,6 +65,7 @@ class Task(abc.ABC):
     learns: "classes" (one class number a series) or "numbers" (a column for each output; NaN is not
         asked for). This is all that a system without a gradient has to know.
     asks_times: whether answers are given at query times instead of once a series.
+    causal: whether an answer at a time may use nothing that came later.
     fewest: series that the metric needs at least.
     baseline: the trivial answer in words.
     """
@@ -69,6 +74,7 @@ class Task(abc.ABC):
     baseline: ClassVar[str]
     learns: ClassVar[Literal["classes", "numbers"]]
     asks_times: ClassVar[bool] = False
+    causal: ClassVar[bool] = False
     needs_target: ClassVar[bool] = True
     fewest: ClassVar[int] = 1
 

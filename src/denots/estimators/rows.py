@@ -1,0 +1,166 @@
+"""Tell something of every row of a series, or of any moment, from what was known then."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from denots.data.reading import Reading
+from denots.errors import InvalidOption
+from denots.estimators.asked import as_rectangle, asked_times
+from denots.estimators.estimator import SeriesEstimator
+from denots.estimators.inputs import as_series_set
+from denots.shapes import FloatArray
+from denots.systems import System
+from denots.tasks import TASKS, RowTask, suggest_row_task
+from denots.training.progress import Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AUTO = "auto"
+
+
+class RowPredictor(SeriesEstimator):
+    """Learn the row target of a set, and answer at any moment from the rows up to it alone.
+
+    Only systems that cannot look ahead are taken: what they say of a moment has the same bits whatever comes later.
+    Other arguments as in `SeriesEstimator`.
+
+    Args:
+        task: "row-classification", "row-regression", or "auto" by what the labels are.
+        class_weight: of classes; "balanced" weighs every class alike, however rare it is.
+    """
+
+    task_: RowTask
+
+    def __init__(
+        self,
+        system: str | System = "running-trees",
+        *,
+        task: str | type[RowTask] = AUTO,
+        options: Mapping[str, Any] | None = None,
+        validation_fraction: float = 0.15,
+        class_weight: str | Mapping[Any, float] | None = None,
+        random_state: Any = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            system,
+            options=options,
+            validation_fraction=validation_fraction,
+            random_state=random_state,
+            checkpoint_dir=checkpoint_dir,
+            verbose=verbose,
+        )
+        self.task = task
+        self.class_weight = class_weight
+
+    @property
+    def task_type(self) -> type[RowTask]:  # type: ignore[override]
+        if self.task == AUTO:
+            return getattr(self, "task_type_", RowTask)
+        found = TASKS.resolve(self.task)
+        if not issubclass(found, RowTask):
+            raise InvalidOption(f"{found.name} tells something of whole series; use another estimator, or a row task.")
+        return found
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        callbacks: Sequence[Progress] = (),
+    ) -> Self:
+        """Learn from a SeriesSet with a row target; `y` is ignored.
+
+        Args:
+            sample_weight, groups: one for each series, as in `SeriesClassifier.fit`.
+            callbacks: told about every epoch, such as `denots.training.loggers.CSVLog("logs")`.
+        """
+        series = as_series_set(X)
+        self.task_type_ = suggest_row_task(series)[0] if self.task == AUTO else self.task_type
+        given = {"sample_weight": sample_weight, "groups": groups, "callbacks": callbacks}
+        return self._fit(series, class_weight=self.class_weight, **given)
+
+    def predict(self, X: Any, at: Any = None, *, strict: bool = False) -> list[np.ndarray]:
+        """The class or the number at each moment, one array a series; empty or None where there is no answer.
+
+        Args:
+            at: moments on the clock of the series, one array for all or one for each; by default all of its rows.
+        """
+        return [self.task_.columns(own)["prediction"] for own in self._told(X, at, strict)]
+
+    def predict_proba(self, X: Any, at: Any = None, *, strict: bool = False) -> list[np.ndarray]:
+        """The probability of each class at each moment [K, classes], one array a series."""
+        if self.task_.learns != "classes":
+            raise InvalidOption(f"{self.task_.name} has no classes; use predict.")
+        return self._told(X, at, strict)
+
+    def predict_table(
+        self,
+        X: Any,
+        times: Any = None,
+        *,
+        questions: Any = None,
+        every: float | None = None,
+        strict: bool = False,
+        coverage: float | None = None,
+        groups: str | None = None,
+    ) -> "pd.DataFrame":
+        """Answers as a table: id, time, answer and status; a line for each row unless other moments are named.
+
+        Args:
+            times: the same moments for all series.
+            questions: a table with the id and time columns of the fitted one, a line per question.
+            every: moments so far apart, from the first row of each series to its last one.
+        """
+        from denots.data.questions import read_questions, row_questions, same_questions
+
+        if coverage is not None or groups is not None:
+            raise InvalidOption(f"{self.task_.name} has no sets or intervals; leave the coverage out.")
+        if sum(given is not None for given in (times, questions, every)) > 1:
+            raise InvalidOption("moments are named once: give times, a table of questions, or a step.")
+        if every is not None and not every > 0:
+            raise InvalidOption(f"moments lie a positive time apart; got {every}.")
+        reading, schema = self.read(X), self.table_schema()
+        if times is not None:
+            told = same_questions(np.asarray(times, dtype=np.float64), schema, reading.ids)
+        elif questions is not None:
+            told = read_questions(questions, schema, X, reading.ids)
+        else:
+            told = row_questions(reading.series, schema, reading.ids, every)
+        at, owners, slots = as_rectangle(told, len(reading.ids))
+        answers = self._answers(reading, at, strict=strict)
+        columns = self.task_.columns(answers.values[owners, slots])
+        return told.asked.assign(**columns, status=np.array(answers.status, dtype=object)[owners])
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The metric of the task over all rows whose answer is known."""
+        part = self.task_.pose(self.read(X).series)
+        outputs = self._answers(part.series, None if part.at is None else part.at.numpy()).outputs
+        return float(self.task_.metric(outputs, part.target))
+
+    def _told(self, X: Any, at: Any, strict: bool) -> list[FloatArray]:
+        reading = self.read(X)
+        if at is None:
+            table, lengths = _own_rows(reading)
+        else:
+            table, given = asked_times(at, len(reading.ids))
+            lengths = [table.shape[1]] * len(table) if given is None else given
+        values = self._answers(reading, table, strict=strict).values
+        return [values[row, :length] for row, length in enumerate(lengths)]
+
+
+def _own_rows(reading: Reading) -> tuple[FloatArray, list[int]]:
+    """The times of all rows [n, L], NaN behind the end of each series, and how many there are."""
+    padded = reading.series.padded().times
+    position = {name: k for k, name in enumerate(reading.ids.tolist())}
+    rows = [position[name] for name in reading.series.ids.tolist()]
+    table, lengths = np.full((len(reading.ids), padded.shape[1]), np.nan), np.zeros(len(reading.ids), dtype=np.int64)
+    table[rows], lengths[rows] = padded, reading.series.lengths
+    return table, lengths.tolist()
