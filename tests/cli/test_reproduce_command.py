@@ -68,7 +68,7 @@ def test_records_are_verified_and_one_that_the_same_code_does_not_repeat_is_an_e
     record["metrics"]["test"]["R2"] += 0.5
     file.write_text("".join(json.dumps(line) + "\n" for line in (record, *rest)))
     told = run("reproduce", "--verify", "5", "--results", results, code=1).stdout
-    assert "BROKEN pendulum-small anti depth" in told
+    assert "BROKEN pendulum-small anti raw depth" in told
     assert "off by up to 0.5 (test R2: " in told
     record["origin"]["code"] = "unknown"
     file.write_text("".join(json.dumps(line) + "\n" for line in (record, *rest)))

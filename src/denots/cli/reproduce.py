@@ -199,6 +199,7 @@ def _list(request: "Request", store: "Results") -> None:
 
     from denots.experiments import EXPERIMENTS
     from denots.experiments.gallery import standing_of
+    from denots.experiments.missing import missing
 
     table = Table(box=SIMPLE_HEAD)
     for header in ("name", "shows", "smoke", "quick", "paper", "agrees"):
@@ -215,6 +216,8 @@ def _list(request: "Request", store: "Results") -> None:
     )
     for reason, names in reasons.items():
         say(f"left out: {reason} ({', '.join(names)})")
+    for each in missing(EXPERIMENTS.values(), store, request):
+        say(f"not made: {each}")
 
 
 def _known(text: str | None, group: str) -> tuple[str, ...] | None:

@@ -2,6 +2,7 @@
 
 from denots.experiments.attacks import Attacks
 from denots.experiments.bump import Bump
+from denots.experiments.costs import Costs
 from denots.experiments.evaluations import Evaluations
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.feedback import Feedback
@@ -43,6 +44,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Memory(),
         ProtocolCost(),
         Targets(),
+        Costs(),
     )
 }
 

@@ -84,7 +84,7 @@ class Attacks(Experiment):
                 (
                     score_cell(runs),
                     *(
-                        score_cell(runs, (published.ATTACKS[system][i], 0.05), True, _all(runs, kind, SHOWN[kind]))
+                        score_cell(runs, (published.ATTACKS[system][i], 0.05), True, _means(runs, kind, SHOWN[kind]))
                         for i, kind in enumerate(SHOWN)
                     ),
                 ),
@@ -104,10 +104,11 @@ def _standard(record: RunRecord) -> bool:
     return name_of(record) not in ODES or (option(record, "depth"), option(record, "tolerance")) == (DEPTH, 1e-3)
 
 
-def _all(runs: Sequence[RunRecord], kind: str, fraction: float) -> tuple[float, ...]:
-    """The values of all repeats on all trained models."""
+def _means(runs: Sequence[RunRecord], kind: str, fraction: float) -> tuple[float, ...]:
+    """The mean over the repeats on each trained model; repeats on one model say nothing of another."""
     found = (r.extra["attacks"][kind].get(f"{fraction:g}", []) for r in runs)
-    return tuple(value for values in found for value in values if value is not None)
+    known = ([value for value in values if value is not None] for values in found)
+    return tuple(float(np.mean(values)) for values in known if values)
 
 
 def _picture(title: str, name: str, groups: dict[str, list[RunRecord]]) -> Picture:
@@ -115,7 +116,7 @@ def _picture(title: str, name: str, groups: dict[str, list[RunRecord]]) -> Pictu
     for kind, fractions in FRACTIONS.items():
         curves = []
         for label, runs in groups.items():
-            cells = [(x, Cell(_all(runs, kind, x))) for x in ((0.0, *fractions) if kind == "drop" else fractions)]
+            cells = [(x, Cell(_means(runs, kind, x))) for x in ((0.0, *fractions) if kind == "drop" else fractions)]
             points = [(x, cell) for x, cell in cells if cell.values]
             y = [max(cell.mean, -1.0) for _, cell in points]
             curves.append(Curve(label, [x for x, _ in points], y))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -86,6 +87,11 @@ def correlate(runs: Sequence[RunRecord]) -> tuple[float, float]:
     return float(pearsonr(logs, scores).statistic), float(spearmanr(logs, scores).statistic)
 
 
+def correlation_error(value: float, runs: int) -> float:
+    """The usual standard error of a correlation, (1 - r^2) / sqrt(n - 3); infinite where there are too few runs."""
+    return (1 - value**2) / math.sqrt(runs - 3) if runs > 3 else math.inf
+
+
 def smooth(runs: Sequence[RunRecord], points: int = 60) -> tuple[list[float], list[float]]:
     """Evaluations and metric along a curve through the runs: Gaussian radial basis functions with some smoothing."""
     from scipy.interpolate import RBFInterpolator
@@ -124,9 +130,11 @@ def _correlations(sweeps: dict[tuple[str, str, str], list[RunRecord]], sets: Seq
     def cell(dataset: str, system: str, sweep: str) -> Cell:
         value = correlate(sweeps[dataset, system, sweep])[kind]
         theirs = published.CORRELATIONS[dataset][system][kind][SWEEPS.index(sweep)]
-        spread = max(0.05, (1 - theirs**2) / math.sqrt(RUNS - 3))
-        found = (value,) if math.isfinite(value) else ()
-        return score_cell(sweeps[dataset, system, sweep], (theirs, spread), assumed=True, values=found)
+        spread = max(0.05, correlation_error(theirs, RUNS))
+        runs = sweeps[dataset, system, sweep]
+        known = (value,) if math.isfinite(value) else ()
+        cell = score_cell(runs, (theirs, spread), assumed=True, values=known)
+        return replace(cell, known_error=correlation_error(value, len(runs)))
 
     columns = tuple(f"{dataset}, {sweep}" for dataset in sets for sweep in SWEEPS)
     rows = tuple((s, tuple(cell(d, s, sweep) for d in sets for sweep in SWEEPS)) for s in SHOWN)

@@ -14,6 +14,7 @@ class Cell:
     assumed: the paper prints no spread; the one here is ours, and is not shown.
     reduced: from runs that were cut down; marked so, and not held against the published value.
     other_rules: from runs under other rules than the published ones, so not held against its value either.
+    known_error: the standard error of a value that is no mean over runs: of a correlation; zero for a limit.
     """
 
     values: tuple[float, ...] = ()
@@ -21,6 +22,7 @@ class Cell:
     assumed: bool = False
     reduced: bool = False
     other_rules: bool = False
+    known_error: float | None = None
 
     @property
     def mean(self) -> float:
@@ -30,6 +32,18 @@ class Cell:
     def spread(self) -> float:
         """Sample standard deviation; zero for a single run."""
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; infinite where nothing is known of the spread."""
+        if self.known_error is not None:
+            return self.known_error
+        return self.spread / math.sqrt(len(self.values)) if len(self.values) > 1 else math.inf
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the standard error."""
+        return len(self.values) - 1 if self.known_error is None else math.inf
 
     @property
     def difference(self) -> float:

@@ -3,13 +3,15 @@
 import datetime
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
+from itertools import compress
 
 from denots.experiments import EXPERIMENTS
 from denots.experiments.check import Check
 from denots.experiments.claims import CLAIMS, Evidence, Judged, judge
+from denots.experiments.difference import CONFIDENCE
 from denots.experiments.draw import panel_svg, swatch
 from denots.experiments.exhibit import (
     Cell,
@@ -27,6 +29,7 @@ from denots.experiments.observations import OBSERVATIONS
 from denots.experiments.paper_checks import CHECKS
 from denots.experiments.results import Results
 from denots.experiments.runs import PROFILES, profile_of
+from denots.experiments.story import tell
 from denots.runs.record import RunRecord
 
 RULES = {
@@ -49,13 +52,14 @@ class Section:
 def build_page(results: Results, date: datetime.date) -> str:
     """The page as text; the same records and date give the same bytes."""
     sections = [section for experiment in EXPERIMENTS.values() for section in _sections(experiment, results)]
-    published = {s.experiment.name: s.exhibits for s in sections if s.rules == "paper" and _tells(s)}
-    judged = [judge(claim, Evidence(published)) for claim in CLAIMS]
+    published, fair = (_evidence(sections, rules) for rules in ("paper", "fair"))
+    judged = [judge(claim, published) for claim in CLAIMS]
     checks = [*(check() for check in CHECKS), *OBSERVATIONS]
     body = [
         _head(sections, judged, date),
         _navigation(sections),
         "<main>",
+        _story(tell(judged, published, fair)),
         _claims(judged),
         _wrong(checks),
         *(_section(section, results) for section in sections),
@@ -81,13 +85,36 @@ def _sections(experiment: Experiment, results: Results) -> list[Section]:
     for rules in RULES:
         records = records_of(experiment, results, rules)
         if rules == "paper" or (records and not experiment.compares_rules):
-            found.append(Section(experiment, rules, exhibits_of(experiment, results, rules), records))
+            shown = exhibits_of(experiment, results, rules)
+            found.append(Section(experiment, rules, shown if rules == "paper" else _known(shown), records))
     return found
+
+
+def _known(exhibits: Sequence[Exhibit]) -> list[Exhibit]:
+    """The exhibits without columns and rows of tables that nobody ran under these rules."""
+    found: list[Exhibit] = []
+    for exhibit in exhibits:
+        if isinstance(exhibit, Table):
+            tells = [any(_says(cells[k]) for _, cells in exhibit.rows) for k in range(len(exhibit.columns))]
+            rows = ((name, tuple(compress(cells, tells))) for name, cells in exhibit.rows)
+            kept = tuple(row for row in rows if any(map(_says, row[1])))
+            found.append(replace(exhibit, columns=tuple(compress(exhibit.columns, tells)), rows=kept))
+        else:
+            found.append(exhibit)
+    return found
+
+
+def _says(cell: Cell | str) -> bool:
+    return isinstance(cell, str) or bool(cell.values)
 
 
 def _tells(section: Section) -> bool:
     """Toy runs confirm nothing."""
     return all(profile_of(record.spec) != "smoke" for record in section.records)
+
+
+def _evidence(sections: Sequence[Section], rules: str) -> Evidence:
+    return Evidence({s.experiment.name: s.exhibits for s in sections if s.rules == rules and _tells(s)})
 
 
 def _unique(sections: Sequence[Section]) -> list[RunRecord]:
@@ -106,6 +133,7 @@ def _head(sections: Sequence[Section], judged: Sequence[Judged], date: datetime.
     numbers = (
         (f"{count['confirmed']} of {len(judged)}", "claims confirmed"),
         (str(count["not confirmed"]), "not confirmed"),
+        (str(count["undecided"]), "undecided: too few runs"),
         (str(count["hint for"] + count["hint against"] + count["open"]), "open, or hinted at by reduced runs"),
         (f"{agreed} of {compared}", "numbers within the joint spread"),
         (str(len(runs)), "training runs shown"),
@@ -124,7 +152,15 @@ def _navigation(sections: Sequence[Section]) -> str:
     links = "".join(
         f'<a href="#{s.experiment.name}">{escape(s.experiment.name)}</a>' for s in sections if s.rules == "paper"
     )
-    return f'<nav aria-label="Contents"><div><a href="#claims">summary</a><a href="#wrong">checks</a>{links}<a href="#cost">cost</a></div></nav>'
+    return f'<nav aria-label="Contents"><div><a href="#story">story</a><a href="#claims">claims</a><a href="#wrong">checks</a>{links}<a href="#cost">cost</a></div></nav>'
+
+
+def _story(told: dict[str, list[str]]) -> str:
+    parts = "".join(
+        f"<h3>{escape(heading)}</h3><ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in sentences)}</ul>"
+        for heading, sentences in told.items()
+    )
+    return f'<h2 id="story">In short</h2>{parts or "<p>No records yet.</p>"}'
 
 
 def _claims(judged: Sequence[Judged]) -> str:
@@ -135,8 +171,9 @@ def _claims(judged: Sequence[Judged]) -> str:
     )
     return (
         '<h2 id="claims">What was confirmed, and what was not</h2>'
-        "<p>A claim counts as confirmed when the means of our runs under the published protocol come out in the claimed order; "
-        "runs of a reduced profile give a hint, not a proof.</p>"
+        f"<p>A claim says that one mean exceeds another. It is confirmed when the {CONFIDENCE:.0%} interval of the difference (Welch, over "
+        "the seeds of our runs under the published protocol) lies above zero, not confirmed when it lies below, and else undecided; "
+        "runs of a reduced profile give a hint by their means, not a proof.</p>"
         f'<ul class="claims">{items}</ul>'
     )
 
@@ -179,7 +216,7 @@ def _section(section: Section, results: Results) -> str:
 
 
 def _filled(table: Table) -> bool:
-    return any(isinstance(cell, str) or cell.values for _, cells in table.rows for cell in cells)
+    return any(_says(cell) for _, cells in table.rows for cell in cells)
 
 
 def _table(table: Table) -> str:

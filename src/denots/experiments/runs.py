@@ -179,11 +179,15 @@ def option(record: RunRecord, name: str) -> float:
 
 
 def name_of(record: RunRecord) -> str:
-    """The name under which a run stands in tables: its field where it is a driven ODE."""
-    options = record.spec.backbone.options
-    if record.spec.backbone.name != "denots":
-        return record.spec.backbone.name
-    field = options.get("field", "anti")
+    """The name under which a run stands in tables."""
+    return system_named(record.spec)
+
+
+def system_named(spec: RunSpec) -> str:
+    """The name of what a run trains: its field where it is a driven ODE."""
+    if spec.backbone.name != "denots":
+        return spec.backbone.name
+    field = spec.backbone.options.get("field", "anti")
     return "denots" if field == "anti" else str(field)
 
 

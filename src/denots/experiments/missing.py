@@ -1,0 +1,72 @@
+"""What a full reproduction still lacks, and what it would cost."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from denots.experiments.costs import Costs
+from denots.experiments.experiment import Experiment, Request
+from denots.experiments.gallery import findings_of
+from denots.experiments.results import Results
+from denots.experiments.runs import name_of, profile_of, system_named
+from denots.runs.record import RunRecord
+
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Runs of a system on a data set that were not made.
+
+    epoch: seconds of one, as measured; None where nobody has measured it.
+    epochs: that runs on the data set have taken, in the median; None while there are none.
+    """
+
+    dataset: str
+    system: str
+    runs: int
+    experiments: tuple[str, ...]
+    epoch: float | None
+    epochs: float | None
+
+    def __str__(self) -> str:
+        words = f"{self.dataset} {self.system}: {self.runs} runs ({', '.join(self.experiments)})"
+        if self.epoch is None:
+            return f"{words}, cost not measured: denots reproduce costs"
+        words += f", {self.epoch:.1f} s an epoch"
+        return words if self.epochs is None else f"{words}, about {self.hours:.1f} h in all"
+
+    @property
+    def hours(self) -> float:
+        return self.runs * (self.epoch or 0.0) * (self.epochs or 0.0) / HOUR
+
+
+def missing(chosen: Iterable[Experiment], results: Results, request: Request) -> list[Missing]:
+    """By data set and system, the longest first; each run counts once, whichever experiments want it."""
+    asked = replace(request, profile="paper")
+    recorded = {entry.record.spec.fingerprint: entry.record for entry in results.runs.entries()}
+    wanted: dict[tuple[str, str], dict[str, None]] = {}
+    names: dict[tuple[str, str], dict[str, None]] = {}
+    for experiment in chosen:
+        for spec in experiment.plan(asked).runs:
+            if spec.fingerprint not in recorded:
+                place = spec.dataset.name, system_named(spec)
+                wanted.setdefault(place, {})[spec.fingerprint] = None
+                names.setdefault(place, {})[experiment.name] = None
+    full = [r for r in recorded.values() if r.spec.dataset.size is None and r.curve and profile_of(r.spec) == "paper"]
+    measured = findings_of(Costs(), results)
+    costs = {} if measured is None else measured.findings
+    found = []
+    for (dataset, system), runs in wanted.items():
+        made = [record for record in full if record.spec.dataset.name == dataset]
+        epoch = _seconds([record for record in made if name_of(record) == system])
+        if epoch is None and isinstance(costs.get(dataset), dict):
+            epoch = costs[dataset].get(system)
+        epochs = median(len(record.curve) for record in made) if made else None
+        found.append(Missing(dataset, system, len(runs), tuple(names[dataset, system]), epoch, epochs))
+    return sorted(found, key=lambda each: (-each.hours, each.dataset, each.system))
+
+
+def _seconds(records: Sequence[RunRecord]) -> float | None:
+    """Of an epoch, over some runs."""
+    return sum(r.seconds for r in records) / sum(len(r.curve) for r in records) if records else None

@@ -1,0 +1,51 @@
+"""What is missing, and what it costs."""
+
+from pathlib import Path
+
+import pytest
+
+from denots.experiments import EXPERIMENTS, Request
+from denots.experiments.costs import Costs
+from denots.experiments.missing import missing
+from denots.experiments.results import Findings, Results
+from denots.runs.record import versions
+
+from run_records import record, spec
+
+SMALL = Request("paper", datasets=("pendulum-small", "pendulum"), systems=("denots", "gru"))
+
+
+def test_each_missing_run_counts_once_with_the_cost_of_those_made(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    chosen = [EXPERIMENTS[name] for name in ("overfitting", "main", "tolerance")]
+    made = spec("pendulum-small", "denots", profile="paper", depth=1.0)
+    results.runs.add(record(made, 0.5, fit={}), ["overfitting"])
+    found = {(each.dataset, each.system): each for each in missing(chosen, results, SMALL)}
+    small, gru, deep = (found[p] for p in (("pendulum-small", "denots"), ("pendulum", "gru"), ("pendulum", "denots")))
+    assert (small.runs, small.epoch, small.epochs, small.hours) == (5, 60.0, 1, pytest.approx(5 * 60 / 3600))
+    assert str(small) == "pendulum-small denots: 5 runs (overfitting), 60.0 s an epoch, about 0.1 h in all"
+    assert (deep.runs, deep.experiments) == (18, ("main", "tolerance"))
+    assert str(gru) == "pendulum gru: 3 runs (main), cost not measured: denots reproduce costs"
+
+
+def test_what_was_never_run_costs_what_was_measured(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    options = Costs().options(Request("paper"))
+    results.add_findings("costs", Findings(options, {"pendulum": {"gru": 46.2}, "uwgl": "not here"}, 1.0, versions()))
+    (gru,) = missing([EXPERIMENTS["main"]], results, Request("paper", datasets=("pendulum",), systems=("gru",)))
+    assert str(gru) == "pendulum gru: 3 runs (main), 46.2 s an epoch"
+
+
+def test_the_cost_of_an_epoch_is_that_of_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run whose batches take half a second each, the first time twice as long."""
+
+    def fake(run):
+        batches = run.train.batches_per_epoch
+        made = record(run, 0.5)
+        made.curve[:] = [{"epoch": 0, "seconds": 1.0 * batches}, {"epoch": 1, "seconds": 0.5 * batches}]
+        return made
+
+    monkeypatch.setattr("denots.experiments.costs.run", fake)
+    monkeypatch.setattr("denots.experiments.costs.unavailable", lambda name: "gone" if name == "uwgl" else None)
+    found = Costs().make({"datasets": ["pendulum", "uwgl"], "systems": ["gru"]})
+    assert found == {"pendulum": {"gru": pytest.approx(128.0)}, "uwgl": "gone"}
