@@ -1,7 +1,7 @@
 """Take pictures of pages, wide and as on a phone, into docs/images: `python docs/screenshots.py`.
 
 The pages of `denots inspect` and `denots card` are made from patients that are drawn here; those of the site are taken
-from `make docs`, or from a folder that is named. Chromium is found on the path, or named in CHROMIUM.
+from `make docs`, or from a folder that is named; that of `denots serve` from a server. Chromium is found on the path, or named in CHROMIUM.
 """
 
 import os
@@ -46,6 +46,7 @@ def main(site: Path, folder: Path) -> None:
                 view = browser.new_page(viewport={"width": width, "height": height})
                 view.goto(pages[name.split("-")[0]].as_uri() + anchor)
                 take(view, folder / f"{name}-{label}.png")
+        take_server(browser, Path(place), folder)
         browser.close()
 
 
@@ -58,6 +59,24 @@ def make_pages(place: Path) -> dict[str, Path]:
     denots(place, "fit", "train.csv", *columns, "--time-unit", "h", "--system", "fast", "--out", "ward", "--quiet")
     denots(place, "card", "ward", "test.csv", "--by", "age", "-o", "card.html")
     return {name: place / f"{name}.html" for name in ("inspect", "card")}
+
+
+def take_server(browser: Any, place: Path, folder: Path) -> None:
+    """The page of `denots serve`, with the answers for some patients, one of whom has a temperature in Fahrenheit."""
+    table = ward(5, 1).to_frame(id="patient", time="hour").round(2)
+    table.loc[table.patient == "p002", "temperature"] = (table.temperature * 9 / 5 + 32).round(1)
+    command = [sys.executable, "-c", PROGRAM, "serve", "ward", "--port", "0"]
+    with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, text=True) as server:
+        address = str(server.stdout and server.stdout.readline()).split(" at ")[1].partition(";")[0]
+        for label, (width, height) in WIDTHS.items():
+            view = browser.new_page(viewport={"width": width, "height": height})
+            view.goto(address)
+            view.fill("#table", table.to_csv(index=False))
+            view.fill("#coverage", "0.9")
+            view.click("#send")
+            view.wait_for_selector("#picture svg")
+            take(view, folder / f"serve-{label}.png", full_page=True)
+        server.terminate()
 
 
 def denots(place: Path, *words: str) -> None:
@@ -86,9 +105,9 @@ def _measured(rng: np.random.Generator, hours: Any, sick: bool) -> Any:
     return seen.round(1)
 
 
-def take(view: Any, file: Path) -> None:
+def take(view: Any, file: Path, **options: Any) -> None:
     """What a window shows, in few colours and so in few bytes."""
-    view.screenshot(path=file)
+    view.screenshot(path=file, **options)
     with Image.open(file) as picture:
         picture.convert("RGB").quantize(COLOURS).save(file, optimize=True)
 

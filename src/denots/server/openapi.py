@@ -172,10 +172,12 @@ curl -H 'Authorization: Bearer TOKEN' ADDRESS/model"""
 def docs_page() -> str:
     """The description as one page in the style of all pages."""
     parts = [
+        "<style>th,td{text-align:left}td{white-space:normal}</style>"
         '<p><a href="/">Try the model</a> · <a href="/openapi.json">openapi.json</a></p>',
         f"<p>{escape(DESCRIPTION['info']['description'])}</p>",
         f"<pre>{escape(_EXAMPLES)}</pre>",
         "<h2>Addresses</h2>",
+        '<p class="soft">Those marked with “token” need it, where the server has one.</p>',
         *(_address(path, method, told) for path, ways in PATHS.items() for method, told in ways.items()),
         "<h2>What a table may be</h2>",
         table(
@@ -199,7 +201,7 @@ def docs_page() -> str:
 
 
 def _address(path: str, method: str, told: dict[str, Any]) -> str:
-    token = "" if not told["security"] else ' <span class="soft">with the token, if there is one</span>'
+    token = "" if not told["security"] else ' <span class="soft">· token</span>'
     gives = ", ".join(told["responses"]["200"]["content"])
     words = f"{escape(told['summary'])} Gives {escape(gives)}."
     return f"<h3>{method.upper()} {escape(path)}{token}</h3><p>{words}</p>"

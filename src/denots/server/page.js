@@ -4,6 +4,7 @@
 const at = (id) => document.getElementById(id);
 const KINDS = { json: "application/json", ndjson: "application/x-ndjson", jsonl: "application/x-ndjson", tsv: "text/tab-separated-values" };
 const MOST_ROWS = 500;
+const MOST_REASONS = 20;
 let model = null;
 let sent = null; // what was answered: { body, type, query, answers }
 
@@ -54,10 +55,8 @@ async function begin() {
   show("enter", false);
   document.querySelector("h1").textContent = "Try the model " + model.name;
   document.title = model.name;
-  const list = element("dl");
-  const facts = { task: model.task, system: model.system, loaded: model.loaded.replace("T", " ").replace("+00:00", " UTC"), digest: model.digest.slice(0, 12) };
-  for (const [name, value] of Object.entries(facts)) list.append(element("dt", name), element("dd", value));
-  at("facts").replaceChildren(list);
+  const loaded = model.loaded.replace("T", " ").replace("+00:00", " UTC");
+  at("facts").textContent = `${model.task} by system ${model.system}, loaded ${loaded}, digest ${model.digest.slice(0, 12)}`;
   const parts = model.columns;
   const named = (label, names) => (names.length ? `${label} ${names.join(", ")}` : "");
   const values = parts.variable ? `name of the channel ${parts.variable}, value ${parts.value}` : named("channels", parts.channels);
@@ -110,18 +109,24 @@ function kind(status) {
   return status.startsWith("not ") ? "failed" : status.startsWith("ok") ? "ok" : "unusual";
 }
 
+function short(status) {
+  return status.split(/: | its first/)[0];
+}
+
 function cell(value) {
   return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)).toString() : String(value ?? "");
 }
 
 function list() {
-  const names = Object.keys(sent.answers[0]);
+  // The status comes early, because tables may be wider than the page.
+  const first = model.asks_times ? [model.columns.id, model.columns.time] : [model.columns.id];
+  const names = [...new Set([...first, "status", ...Object.keys(sent.answers[0])])];
   const head = element("tr");
   for (const name of names) head.append(element("th", name, { scope: "col" }));
   const body = element("tbody");
   for (const answer of sent.answers.slice(0, MOST_ROWS)) {
     const row = element("tr", undefined, { tabindex: "0", "data-series": answer[model.columns.id], title: "draw this series" });
-    for (const name of names) row.append(element("td", cell(answer[name]), name === "status" ? { class: "status " + kind(answer.status) } : {}));
+    for (const name of names) row.append(name === "status" ? element("td", short(answer.status), { class: kind(answer.status), title: answer.status }) : element("td", cell(answer[name])));
     body.append(row);
   }
   const whole = element("table");
@@ -129,11 +134,15 @@ function list() {
   top.append(head);
   whole.append(top, body);
   document.querySelector("#answers .wide").replaceChildren(whole);
-  const series = new Map(sent.answers.map((answer) => [answer[model.columns.id], kind(answer.status)]));
-  const count = (wanted) => [...series.values()].filter((found) => found === wanted).length;
+  const series = new Map(sent.answers.map((answer) => [answer[model.columns.id], answer.status]));
+  const count = (wanted) => [...series.values()].filter((status) => kind(status) === wanted).length;
   const words = [`${series.size} series`, `${count("ok")} ok`, count("unusual") ? `${count("unusual")} unusual` : "", count("failed") ? `${count("failed")} without an answer` : ""];
   const more = sent.answers.length > MOST_ROWS ? ` The first ${MOST_ROWS} of ${sent.answers.length} rows are shown; the file has all.` : "";
   at("counts").textContent = words.filter(Boolean).join(", ") + ". A row that is clicked is drawn." + more;
+  const odd = [...series].filter(([, status]) => kind(status) !== "ok");
+  const reasons = odd.slice(0, MOST_REASONS).map(([id, status]) => element("li", `${id}: ${status}`, { class: kind(status) }));
+  if (odd.length > MOST_REASONS) reasons.push(element("li", `${odd.length - MOST_REASONS} more; the file has all.`));
+  at("reasons").replaceChildren(...reasons);
   show("answers");
 }
 

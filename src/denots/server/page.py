@@ -16,7 +16,7 @@ button:disabled{opacity:.55;cursor:default}button:focus-visible,input:focus-visi
 .row input[type=number]{width:7rem}label.file{max-width:100%}input[type=file]{max-width:100%;box-sizing:border-box}
 #problem{border-left:4px solid #b2182b;background:#fdf1f1;padding:.6rem .9rem;margin:.9rem 0;max-width:none}#problem:empty{display:none}
 #answers table tr[data-series]{cursor:pointer}#answers table tr[data-series]:hover{background:#f3f6f9}#answers tr.chosen{background:#e5eefb}
-#answers td.status{white-space:normal;min-width:12rem;text-align:left}#answers th:last-child{text-align:left}
+#reasons{padding-left:1.2rem;font-size:.9rem;overflow-wrap:anywhere}#reasons:empty{display:none}
 .ok{color:#2e7d32}.unusual{color:#8a4b00}.failed{color:#b2182b}[hidden]{display:none!important}
 """
 
@@ -24,10 +24,10 @@ button:disabled{opacity:.55;cursor:default}button:focus-visible,input:focus-visi
 def build_page() -> str:
     """The page without anything about the model: the script asks for that, with the token."""
     body = f"""<style>{STYLE}</style><script src="/page.js" defer></script>
-<p class="soft"><a href="/docs">How programs ask</a></p>
 <form id="enter" hidden><div class="row"><label>Token of this server<input id="token" type="password" autocomplete="off"></label>
 <button class="main">Open</button></div></form>
-<div id="facts" aria-live="polite"></div>
+<p class="soft" id="facts" aria-live="polite"></p>
+<p class="soft"><a href="/docs">How programs ask</a></p>
 <form id="ask" hidden>
 <h2>A table</h2>
 <p class="soft" id="columns"></p>
@@ -38,7 +38,7 @@ def build_page() -> str:
 <button class="main" id="send">Predict</button><button type="button" id="example">Put an example in</button></div>
 </form>
 <p id="problem" role="alert"></p>
-<section id="answers" hidden><h2>Answers</h2><p class="soft" id="counts"></p><div class="wide" role="region" tabindex="0" aria-label="answers"></div>
+<section id="answers" hidden><h2>Answers</h2><p class="soft" id="counts"></p><ul id="reasons"></ul><div class="wide" role="region" tabindex="0" aria-label="answers"></div>
 <div class="row"><button type="button" id="save">Save as CSV</button></div></section>
 <section id="picture" hidden><h2></h2><div></div></section>
 <noscript><p>This page needs JavaScript; programs ask without it.</p></noscript>"""

@@ -37,7 +37,7 @@ def _chart(series: SeriesSet, k: int, told: "pd.DataFrame | None") -> Chart:
         when, low, high = told.iloc[:, 1], told.get(f"low_{name}"), told.get(f"high_{name}")
         lines.append(
             Line(
-                "told",
+                "forecast",
                 when.to_numpy(dtype=np.float64),
                 told[name].to_numpy(dtype=np.float64),
                 "rings",
@@ -46,7 +46,7 @@ def _chart(series: SeriesSet, k: int, told: "pd.DataFrame | None") -> Chart:
             )
         )
     unit = f"time ({series.time_unit})" if series.time_unit else "time"
-    return Chart(name, unit, name, tuple(lines))
+    return Chart(name, unit, "value", tuple(lines))
 
 
 def one_series(reading: Reading, id: str) -> Reading:
