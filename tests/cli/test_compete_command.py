@@ -27,11 +27,11 @@ def waves(run: Run, tmp_path: Path) -> Path:
 
 def test_systems_compete_and_a_page_is_written(run: Run, waves: Path) -> None:
     records, page = waves / "r.jsonl", waves / "docs" / "competition.md"
-    options = ["--sets", "uea", "--systems", "trees,constant", "--gaps", "0,0.5", "--draws", "2", "--records", records]
+    options = ["--sets", "uea", "--systems", "trees,constant", "--gaps", "0.5", "--draws", "1", "--records", records]
     shown = run("compete", *options).stdout
     assert "50% of the time steps dropped" in shown
     assert "trees against constant: 2 / 0 / 0" in shown
-    assert len(records.read_text().splitlines()) == 2 * 2 * 3
+    assert len(records.read_text().splitlines()) == 2 * 2
     shown = run("compete", "--show", "--records", records, "--page", page).stdout
     assert f"wrote {page}" in shown
     text = page.read_text()
@@ -51,6 +51,7 @@ def test_what_cannot_be_played_is_told(run: Run, tmp_path: Path) -> None:
     assert "minirocket" in run("compete", "--list").stdout
 
 
+@pytest.mark.slow
 def test_the_order_of_a_table_is_examined(run: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = []

@@ -28,9 +28,9 @@ def series_of(kind: str, n: int = 90) -> SeriesSet:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("level", "No clear sign"),
+        pytest.param("level", "No clear sign", marks=pytest.mark.slow),
         ("order", "The order of the rows matters; no clear sign"),
-        ("times", "The times matter:"),
+        pytest.param("times", "The times matter:", marks=pytest.mark.slow),
         ("nothing", "Nothing beats the trivial answer"),
     ],
 )

@@ -63,6 +63,7 @@ def test_a_killed_reproduction_goes_on_without_repeating_a_run(tmp_path: Path) -
     assert told.count("recorded") == 3 - before
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_work(tmp_path: Path) -> None:
     processes = [started(tmp_path, "--jobs", "1") for _ in range(2)]
     told = "".join(process.communicate()[1] for process in processes)

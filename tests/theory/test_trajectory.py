@@ -121,6 +121,7 @@ def test_a_gain_is_a_depth(series: SeriesSet) -> None:
     assert found["state gap"] < 1e-5
 
 
+@pytest.mark.slow
 def test_the_gain_is_learnt(series: SeriesSet) -> None:
     model = model_of(series, "anti", learn_depth=True, backend="reference")
     model(model.backbone.prepare(series)).outputs.square().sum().backward()
