@@ -39,6 +39,7 @@ LAYERS = (
     ("training",),
     ("systems",),
     ("theory",),
+    ("stream",),
     ("estimators",),
     ("adapters",),
     ("tuning",),

@@ -39,6 +39,10 @@ class InvalidTarget(DenotsError, ValueError):
     """A target that cannot be learnt: one class only, a constant, a missing value."""
 
 
+class InvalidEvent(DenotsError, ValueError):
+    """A row that a stream cannot take: too late, infinite, two values at one time; the stream goes on without it."""
+
+
 class InvalidOption(DenotsError, ValueError):
     """An option outside its range, or two options that exclude each other."""
 

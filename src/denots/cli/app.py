@@ -21,6 +21,7 @@ from denots.cli import (
     report,
     reproduce,
     serve,
+    stream,
     systems,
     train,
     tune,
@@ -97,6 +98,7 @@ app.command("fit")(fit.fit)
 app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
 app.command("serve")(serve.serve)
+app.command("stream")(stream.stream)
 app.command("evaluate")(evaluate.evaluate)
 app.command("card")(card.card)
 app.command("explain")(explain.explain)

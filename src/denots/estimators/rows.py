@@ -1,10 +1,12 @@
 """Tell something of every row of a series, or of any moment, from what was known then."""
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from denots.data.reading import Reading
 from denots.errors import InvalidOption
@@ -12,6 +14,8 @@ from denots.estimators.asked import as_rectangle, asked_times
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import as_series_set
 from denots.shapes import FloatArray
+from denots.stream import Stream
+from denots.stream.stream import Rules
 from denots.systems import System
 from denots.tasks import TASKS, RowTask, suggest_row_task
 from denots.training.progress import Progress
@@ -74,18 +78,23 @@ class RowPredictor(SeriesEstimator):
         *,
         sample_weight: Any = None,
         groups: Any = None,
+        validation: Any = None,
         callbacks: Sequence[Progress] = (),
     ) -> Self:
         """Learn from a SeriesSet with a row target; `y` is ignored.
 
         Args:
             sample_weight, groups: one for each series, as in `SeriesClassifier.fit`.
+            validation: a SeriesSet with a row target to choose by, instead of a share of X.
             callbacks: told about every epoch, such as `denots.training.loggers.CSVLog("logs")`.
         """
         series = as_series_set(X)
         self.task_type_ = suggest_row_task(series)[0] if self.task == AUTO else self.task_type
-        given = {"sample_weight": sample_weight, "groups": groups, "callbacks": callbacks}
+        given = {"sample_weight": sample_weight, "groups": groups, "validation": validation, "callbacks": callbacks}
         return self._fit(series, class_weight=self.class_weight, **given)
+
+    def _to_learn(self, X: Any, y: Any) -> Any:
+        return as_series_set(X)
 
     def predict(self, X: Any, at: Any = None, *, strict: bool = False) -> list[np.ndarray]:
         """The class or the number at each moment, one array a series; empty or None where there is no answer.
@@ -138,6 +147,17 @@ class RowPredictor(SeriesEstimator):
         answers = self._answers(reading, at, strict=strict)
         columns = self.task_.columns(answers.values[owners, slots])
         return told.asked.assign(**columns, status=np.array(answers.status, dtype=object)[owners])
+
+    def stream(self, *, lag: float = 0.0, rows: int = 10_000, expire: float = math.inf) -> Stream:
+        """A stream that takes rows as they come and answers at any time, with the bits of `predict`.
+
+        Args:
+            lag: how late a row may be, compared with the latest one of its series.
+            rows: kept of a series, the latest ones.
+            expire: a series is forgotten so long after its latest row.
+        """
+        check_is_fitted(self)
+        return Stream(self.fitted_, self.channels_, self.static_names_, Rules(lag, rows, expire))
 
     def score(self, X: Any, y: Any = None) -> float:
         """The metric of the task over all rows whose answer is known."""

@@ -1,0 +1,200 @@
+"""The official task of the PhysioNet/CinC Challenge 2019, an alarm an hour: `python -m benchmarks.sepsis_alarm FOLDER`.
+
+The data are those of `denots data import sepsis`. Each system learns what an alarm is worth more than silence in each hour
+(row regression), from the patients of one hospital to be tested on those of the other, and in five folds of both.
+A seventh of the training patients is held back: it ends the training and chooses the score from which on the alarm
+rings. Of patients without sepsis a part of the hours is learnt from, each counting for as many more (`--thin`). `blend`
+is the mean of two systems, in shares that are worth most on what was held back.
+
+FOLDER keeps the scores of every finished training and a line of JSON for it in `records.jsonl`; started again, the same
+command goes on with what is missing.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.tables import console
+from denots import RowPredictor, SeriesSet
+from denots.data.join import joined
+from denots.data.split import deal_folds, split_rows
+from denots.datasets.imports import open_import
+from denots.datasets.sepsis import CHALLENGE
+from denots.datasets.sepsis_alarm import Worth, hourly
+from denots.errors import UnusualSeries
+from denots.folders import write_file_whole
+from denots.metrics import auroc
+from denots.shapes import FloatArray, IntArray
+
+SYSTEMS = ("running-trees", "running-gru", "cut-denots")
+HELD_BACK, FOLDS = 0.15, 5
+SHARES = np.linspace(0, 1, 21)
+
+
+class Split(NamedTuple):
+    name: str
+    train: SeriesSet
+    val: SeriesSet
+    test: SeriesSet
+
+
+class Scores(NamedTuple):
+    """What an alarm seems worth in every hour of the patients held back and of those tested."""
+
+    val: FloatArray
+    test: FloatArray
+    seconds: float
+    cpu_seconds: float
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="An alarm an hour.")
+    parser.add_argument("folder", type=Path, help="keeps scores and records")
+    parser.add_argument("--systems", nargs="*", default=SYSTEMS)
+    parser.add_argument("--splits", nargs="*", help="by name, such as A-B, B-A, fold-0; default: all")
+    parser.add_argument(
+        "--thin", type=int, default=4, help="of patients without sepsis, learn from one hour of so many"
+    )
+    parser.add_argument("--set", nargs="*", default=[], help="options of systems, such as running-trees.rounds=200")
+    parser.add_argument("--patients", type=int, help="so many of each hospital, for a quick look")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore", UnusualSeries)
+    wanted = options.splits
+    for split in splits(options.patients, options.seed):
+        if wanted is not None and split.name not in wanted:
+            continue
+        found: dict[str, Scores] = {}
+        for system in options.systems:
+            found[system] = scored(split, system, options)
+            record(options.folder, split, system, found[system])
+        if len(found) > 1:
+            first, second = list(found.values())[:2]
+            record(options.folder, split, "blend", blended(split, first, second))
+    show(options.folder / "records.jsonl")
+
+
+def splits(patients: int | None, seed: int) -> Iterator[Split]:
+    """From one hospital to the other, then folds of both, in which as many are ill."""
+    hospitals = hourly(open_import(CHALLENGE))
+    if patients is not None:
+        hospitals = {name: series.select(np.arange(patients)) for name, series in hospitals.items()}
+    for here, there in (("A", "B"), ("B", "A")):
+        yield parted(f"{here}-{there}", hospitals[here], hospitals[there], seed)
+    both = joined([hospitals["A"], hospitals["B"]])
+    every = np.arange(len(both))
+    for k, held in enumerate(deal_folds(len(both), FOLDS, seed=seed, labels=ill(both))):
+        yield parted(f"fold-{k}", both.select(np.setdiff1d(every, held)), both.select(held), seed)
+
+
+def parted(name: str, known: SeriesSet, test: SeriesSet, seed: int) -> Split:
+    train, val = split_rows(len(known), (1 - HELD_BACK, HELD_BACK), seed=seed, labels=ill(known))
+    return Split(name, known.select(train), known.select(val), test)
+
+
+def ill(series: SeriesSet) -> IntArray:
+    return np.fmax.reduceat(series.row_target, series.offsets[:-1]).astype(np.int64)
+
+
+def worth(series: SeriesSet) -> Worth:
+    return Worth.of(np.asarray(series.row_target), series.offsets)
+
+
+def scored(split: Split, system: str, options: argparse.Namespace) -> Scores:
+    """Scores of a system, from the folder if they are there."""
+    file = options.folder / f"{split.name}-{system}.npz"
+    if not file.exists():
+        started, cpu = time.perf_counter(), time.process_time()
+        model = learn(split, system, options)
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
+        told = {
+            part: np.concatenate(model.predict(series)) for part, series in (("val", split.val), ("test", split.test))
+        }
+        draft = file.with_suffix(".draft.npz")
+        np.savez(draft, **told, seconds=seconds, cpu_seconds=cpu_seconds)
+        draft.rename(file)
+    with np.load(file) as kept:
+        return Scores(kept["val"], kept["test"], float(kept["seconds"]), float(kept["cpu_seconds"]))
+
+
+def learn(split: Split, system: str, options: argparse.Namespace) -> RowPredictor:
+    rng = np.random.default_rng(options.seed)
+    healthy = ill(split.train) == 0
+    left_out = np.repeat(healthy, split.train.lengths) & (rng.random(len(split.train.times)) > 1 / options.thin)
+    gain = np.where(left_out, np.nan, worth(split.train).gain)
+    chosen: dict[str, Any] = {}
+    for text in options.set:
+        name, _, value = text.partition("=")
+        owner, _, option = name.partition(".")
+        if owner == system:
+            chosen[option] = json.loads(value)
+    model = RowPredictor(system, task="row-regression", options=chosen, random_state=options.seed, verbose=True)
+    return model.fit(
+        replace(split.train, row_target=gain),
+        sample_weight=np.where(healthy, float(options.thin), 1.0),
+        validation=replace(split.val, row_target=worth(split.val).gain),
+    )
+
+
+def blended(split: Split, first: Scores, second: Scores) -> Scores:
+    """Both in the shares that are worth most where neither has learnt."""
+    held = worth(split.val)
+
+    def reached(share: float) -> float:
+        mixed = share * first.val + (1 - share) * second.val
+        return held.utility(mixed >= held.threshold(mixed))
+
+    share = max(SHARES.tolist(), key=reached)
+    parts = (share * a + (1 - share) * b for a, b in ((first.val, second.val), (first.test, second.test)))
+    return Scores(*parts, first.seconds + second.seconds, first.cpu_seconds + second.cpu_seconds)
+
+
+def record(folder: Path, split: Split, system: str, scores: Scores) -> None:
+    """One line for each split and system, the latest."""
+    import torch
+
+    held, tested = worth(split.val), worth(split.test)
+    threshold = held.threshold(scores.val)
+    labels = torch.from_numpy(np.asarray(split.test.row_target).astype(np.int64))
+    line = {
+        "split": split.name,
+        "system": system,
+        "utility": tested.utility(scores.test >= threshold),
+        "utility held back": held.utility(scores.val >= threshold),
+        "AUROC of hours": float(auroc(torch.from_numpy(scores.test), labels)),
+        "threshold": threshold,
+        "patients": [len(split.train), len(split.val), len(split.test)],
+        "seconds": round(scores.seconds, 1),
+        "cpu_seconds": round(scores.cpu_seconds, 1),
+    }
+    file = folder / "records.jsonl"
+    others = [known for known in read(file) if (known["split"], known["system"]) != (split.name, system)]
+    write_file_whole(file, "".join(json.dumps(known) + "\n" for known in [*others, line]).encode())
+    console.print(f"{split.name} {system}: utility {line['utility']:.4f}, {scores.seconds:.0f} s")
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def show(file: Path) -> None:
+    lines = read(file)
+    names = sorted({line["split"] for line in lines})
+    console.print(f"\n| system | {' | '.join(names)} | folds |\n|---|{'---:|' * (len(names) + 1)}")
+    for system in dict.fromkeys(line["system"] for line in lines):
+        own = {line["split"]: line["utility"] for line in lines if line["system"] == system}
+        folds = [value for name, value in own.items() if name.startswith("fold")]
+        mean = f"{np.mean(folds):.3f} ± {np.std(folds):.3f} ({len(folds)})" if folds else ""
+        console.print(f"| {system} | {' | '.join(f'{own[n]:.3f}' if n in own else '' for n in names)} | {mean} |")
+
+
+if __name__ == "__main__":
+    main()
