@@ -87,6 +87,14 @@ void expect_channel(Spline kind, const Fit& fit, std::int64_t begin, std::int64_
                 second_derivative(fit, seen[j], seen[j] + 1, c, false), 1e-7L, "the curvature is continuous");
 }
 
+// Values alone, written over what was observed, are those that are told beside slopes.
+void expect_values_alone(Spline kind, const Fit& fit) {
+  std::vector<double> filled = fit.observed;
+  fit_splines<double>(kind, fit.series, fit.channels, fit.offsets.data(), fit.times.data(), filled.data(),
+                      filled.data(), nullptr, nullptr, 2);
+  expect(filled == fit.value, "values are the same without slopes, and in place");
+}
+
 }  // namespace
 }  // namespace denots::check
 
@@ -96,6 +104,7 @@ int main() {
   for (const Spline kind : {Spline::natural_cubic, Spline::causal_hermite, Spline::linear})
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
       const Fit fit = random_fit(kind, seed);
+      expect_values_alone(kind, fit);
       for (std::int64_t i = 0; i < fit.series; ++i)
         for (std::int64_t c = 0; c < fit.channels; ++c)
           expect_channel(kind, fit, fit.offsets[i], fit.offsets[i + 1], c);
