@@ -81,7 +81,7 @@ def specified(dataset: str, row: str, seed: int) -> RunSpec:
 
 
 def measure(spec: RunSpec, title: str) -> None:
-    if any(record.spec == spec for record in read_records(RECORDS)):
+    if any(record.spec.fingerprint == spec.fingerprint for record in read_records(RECORDS)):
         return
     started = time.process_time()
     record = run(spec, measures={"processor_seconds": lambda *_: time.process_time() - started})
@@ -112,7 +112,7 @@ def page(records: Sequence[RunRecord]) -> str:
 
 
 def _is_row(record: RunRecord, dataset: str, row: str) -> bool:
-    return record.spec == specified(dataset, row, record.spec.seed)
+    return record.spec.fingerprint == specified(dataset, row, record.spec.seed).fingerprint
 
 
 def _cell(records: Sequence[RunRecord]) -> str:
