@@ -1,5 +1,6 @@
 """What is missing, and what it costs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ def test_each_missing_run_counts_once_with_the_cost_of_those_made(tmp_path: Path
     chosen = [EXPERIMENTS[name] for name in ("overfitting", "main", "tolerance")]
     made = spec("pendulum-small", "denots", profile="paper", depth=1.0)
     results.runs.add(record(made, 0.5, fit={}), ["overfitting"])
+    odd = replace(made, train=replace(made.train, max_epochs=13))  # of no profile, and of no experiment
+    results.runs.add(replace(record(odd, 0.5), seconds=1e9), [])
     found = {(each.dataset, each.system): each for each in missing(chosen, results, SMALL)}
     small, gru, deep = (found[p] for p in (("pendulum-small", "denots"), ("pendulum", "gru"), ("pendulum", "denots")))
     assert (small.runs, small.epoch, small.epochs, small.hours) == (5, 60.0, 1, pytest.approx(5 * 60 / 3600))
@@ -37,7 +40,7 @@ def test_what_was_never_run_costs_what_was_measured(tmp_path: Path) -> None:
 
 
 def test_the_cost_of_an_epoch_is_that_of_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run whose batches take half a second each, the first time twice as long."""
+    """A run whose batches take half a second each, the first time twice as long, with a quarter of a processor."""
 
     def fake(run):
         batches = run.train.batches_per_epoch
@@ -45,7 +48,9 @@ def test_the_cost_of_an_epoch_is_that_of_its_batches(monkeypatch: pytest.MonkeyP
         made.curve[:] = [{"epoch": 0, "seconds": 1.0 * batches}, {"epoch": 1, "seconds": 0.5 * batches}]
         return made
 
+    for clock, times in (("perf_counter", [10.0, 14.0]), ("process_time", [3.0, 4.0])):
+        monkeypatch.setattr(f"denots.experiments.costs.{clock}", iter(times).__next__)
     monkeypatch.setattr("denots.experiments.costs.run", fake)
     monkeypatch.setattr("denots.experiments.costs.unavailable", lambda name: "gone" if name == "uwgl" else None)
     found = Costs().make({"datasets": ["pendulum", "uwgl"], "systems": ["gru"]})
-    assert found == {"pendulum": {"gru": pytest.approx(128.0)}, "uwgl": "gone"}
+    assert found == {"pendulum": {"gru": pytest.approx(256 * 0.5 / 4)}, "uwgl": "gone"}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from denots.experiments import published
@@ -81,9 +81,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judged:
+    """A claim and its verdict; `but` is how the runs behind it differ from the published rules."""
+
     claim: Claim
     judgement: Judgement
     words: str
+    but: str = ""
 
 
 def judge(claim: Claim, evidence: Evidence) -> Judged:
@@ -104,6 +107,12 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
     if unsure:
         return Judged(claim, "undecided", f"{words}; {unsure[0].remedy}")
     return Judged(claim, "confirmed", words)
+
+
+def judge_first(claim: Claim, evidence: Mapping[str, Evidence]) -> Judged:
+    """By the first evidence that leaves nothing open; its name says how it differs from the published rules."""
+    found = [replace(judge(claim, each), but=name) for name, each in evidence.items()]
+    return next((each for each in found if each.judgement != "open"), found[0])
 
 
 def _pair(experiment: str, larger: tuple[str, str], smaller: tuple[str, str]) -> Compare:
@@ -162,12 +171,12 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sine-mix",
-        "Anti-phase feedback remembers SineMix, synchronous feedback forgets it.",
+        "On SineMix anti-phase feedback succeeds (R2 above 0.9), synchronous feedback fails (below 0.6).",
         _all_of(_against("sine-mix", "denots", "R2", 0.9, True), _against("sine-mix", "sync", "R2", 0.6, False)),
     ),
     Claim(
         "targets",
-        "Synchronous feedback fails on SineMix because it forgets: also where the target is centred.",
+        "It fails there because it forgets: where the target is centred, too.",
         _against("targets", "sync, centred target", "depth 10: R2", 0.6, False),
     ),
     Claim(

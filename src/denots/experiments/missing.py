@@ -44,7 +44,8 @@ class Missing:
 def missing(chosen: Iterable[Experiment], results: Results, request: Request) -> list[Missing]:
     """By data set and system, the longest first; each run counts once, whichever experiments want it."""
     asked = replace(request, profile="paper")
-    recorded = {entry.record.spec.fingerprint: entry.record for entry in results.runs.entries()}
+    entries = results.runs.entries()
+    recorded = {entry.record.spec.fingerprint for entry in entries}
     wanted: dict[tuple[str, str], dict[str, None]] = {}
     names: dict[tuple[str, str], dict[str, None]] = {}
     for experiment in chosen:
@@ -53,7 +54,8 @@ def missing(chosen: Iterable[Experiment], results: Results, request: Request) ->
                 place = spec.dataset.name, system_named(spec)
                 wanted.setdefault(place, {})[spec.fingerprint] = None
                 names.setdefault(place, {})[experiment.name] = None
-    full = [r for r in recorded.values() if r.spec.dataset.size is None and r.curve and profile_of(r.spec) == "paper"]
+    asked_for = [entry.record for entry in entries if entry.experiments and entry.record.curve]
+    full = [record for record in asked_for if profile_of(record.spec) == "paper"]
     measured = findings_of(Costs(), results)
     costs = {} if measured is None else measured.findings
     found = []

@@ -10,7 +10,7 @@ from itertools import compress
 
 from denots.experiments import EXPERIMENTS
 from denots.experiments.check import Check
-from denots.experiments.claims import CLAIMS, Evidence, Judged, judge
+from denots.experiments.claims import CLAIMS, Evidence, Judged, judge_first
 from denots.experiments.difference import CONFIDENCE
 from denots.experiments.draw import panel_svg, swatch
 from denots.experiments.exhibit import (
@@ -52,8 +52,8 @@ class Section:
 def build_page(results: Results, date: datetime.date) -> str:
     """The page as text; the same records and date give the same bytes."""
     sections = [section for experiment in EXPERIMENTS.values() for section in _sections(experiment, results)]
-    published, fair = (_evidence(sections, rules) for rules in ("paper", "fair"))
-    judged = [judge(claim, published) for claim in CLAIMS]
+    published, standardised, fair = (_evidence(sections, rules) for rules in RULES)
+    judged = [judge_first(claim, {"": published, "targets standardised": standardised}) for claim in CLAIMS]
     checks = [*(check() for check in CHECKS), *OBSERVATIONS]
     body = [
         _head(sections, judged, date),
@@ -166,13 +166,14 @@ def _story(told: dict[str, list[str]]) -> str:
 def _claims(judged: Sequence[Judged]) -> str:
     items = "".join(
         f'<li><span class="verdict {each.judgement.split()[0]}">{each.judgement}</span><a href="#{each.claim.experiment}">{escape(each.claim.text)}</a>'
-        f'<span class="words">{escape(each.words)}</span></li>'
+        f'<span class="words">{escape(each.words)}{f" ({each.but})" if each.but else ""}</span></li>'
         for each in judged
     )
     return (
         '<h2 id="claims">What was confirmed, and what was not</h2>'
         f"<p>A claim says that one mean exceeds another. It is confirmed when the {CONFIDENCE:.0%} interval of the difference (Welch, over "
-        "the seeds of our runs under the published protocol) lies above zero, not confirmed when it lies below, and else undecided; "
+        "the seeds of our runs under the published protocol) lies above zero, not confirmed when it lies below, and else undecided. "
+        "Where there are no such runs with raw targets yet, those with standardised ones are judged, and it says so; "
         "runs of a reduced profile give a hint by their means, not a proof.</p>"
         f'<ul class="claims">{items}</ul>'
     )

@@ -12,11 +12,16 @@ PARTS: dict[str, Judgement] = {"Holds": "confirmed", "Does not hold": "not confi
 def tell(judged: Sequence[Judged], published: Evidence, fair: Evidence) -> dict[str, list[str]]:
     """Sentences by heading, each with numbers of the records; what has no record is not told."""
     found = {
-        heading: [each.claim.text for each in judged if each.judgement == verdict] for heading, verdict in PARTS.items()
+        heading: [f"{each.claim.text}{_but(each)}" for each in judged if each.judgement == verdict]
+        for heading, verdict in PARTS.items()
     }
     advice = [sentence(published, fair) for sentence in (_centre, _patience, _tolerance, _others)]
     found["What to do instead"] = [sentence for sentence in advice if sentence]
     return {heading: sentences for heading, sentences in found.items() if sentences}
+
+
+def _but(judged: Judged) -> str:
+    return f" ({judged.but})" if judged.but else ""
 
 
 def _centre(published: Evidence, fair: Evidence) -> str:
@@ -25,12 +30,11 @@ def _centre(published: Evidence, fair: Evidence) -> str:
         (
             ("targets", "sync, raw target", "depth 10: R2"),
             ("targets", "sync, centred target", "depth 10: R2"),
-            ("targets", "sync, raw target", "depth 10: spread of h over series"),
-            ("targets", "sync, centred target", "depth 10: spread of h over series"),
+            ("targets", "sync, raw target", "depth 10: mean size of h"),
+            ("targets", "sync, centred target", "depth 10: mean size of h"),
         ),
         "Standardise the target, or centre it at least. With the raw target synchronous feedback has an R2 of {} on SineMix, with "
-        "the centred one {}: it does not forget, its bounded states are used up by the offset (they differ between series by {} "
-        "and by {}).".format,
+        "the centred one {}: it does not forget, the offset uses up its states, which are within 1 (their mean size is {} and {}).".format,
     )
 
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import torch
 
-from denots.experiments.exhibit import Exhibit, Table
+from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Experiment, Request
 from denots.experiments.runs import Plan, name_of, option, quick_note, score_cell
 from denots.experiments.sine_mix import PUBLISHED
@@ -17,6 +17,7 @@ from denots.training.model import Model
 
 SHOWN = ("sync", "denots")
 DEPTHS = (10.0, 5.0)
+STATE = {"size": "mean size of h", "differs": "spread of h over series"}
 UNITS: tuple[Units, ...] = tuple(reversed(get_args(Units)))
 
 
@@ -46,30 +47,31 @@ class Targets(Experiment):
         return plan
 
     def exhibits(self, records: Sequence[RunRecord]) -> list[Exhibit]:
-        rows = []
+        known = [record for record in records if record.extra.get("saturation")]
+        scores, states = [], []
         for system in SHOWN:
             for units in UNITS:
-                cells = []
-                for depth in sorted(DEPTHS):
-                    runs = [
-                        r
-                        for r in records
-                        if name_of(r) == system and option(r, "depth") == depth and r.spec.target == units
-                        and r.extra.get("saturation")
-                    ]  # fmt: skip
-                    found = [r.extra["saturation"] for r in runs]
-                    cells.append(score_cell(runs))
-                    cells += [
-                        score_cell(runs, values=tuple(each[key] for each in found)) for key in ("size", "differs")
-                    ]
-                rows.append((f"{system}, {units} target", tuple(cells)))
-        columns = tuple(
-            f"depth {depth:g}: {what}"
-            for depth in sorted(DEPTHS)
-            for what in ("R2", "mean |h|", "spread of h over series")
-        )
+                runs = [
+                    [r for r in known if (name_of(r), r.spec.target, option(r, "depth")) == (system, units, depth)]
+                    for depth in DEPTHS
+                ]
+                row = f"{system}, {units} target"
+                scores.append((row, tuple(map(score_cell, runs))))
+                states.append((row, tuple(_cell(each, key) for each in runs for key in STATE)))
+        columns = tuple(f"depth {depth:g}: {what}" for depth in DEPTHS for what in STATE.values())
         note = (
             "Five epochs of 256 batches. A raw target lies around 12.5, a centred one around 0. States of synchronous feedback "
             "stay within 1: where a constant has to be expressed, they all go there and no longer tell one series from another."
         )
-        return [Table("SineMix, by how the target is learnt", columns, tuple(rows), note)]
+        return [
+            Table(
+                "R2 on SineMix, by how the target is learnt",
+                tuple(f"depth {depth:g}: R2" for depth in DEPTHS),
+                tuple(scores),
+            ),
+            Table("States at the end of the test series", columns, tuple(states), note, digits=4),
+        ]
+
+
+def _cell(runs: Sequence[RunRecord], key: str) -> Cell:
+    return score_cell(runs, values=tuple(r.extra["saturation"][key] for r in runs))
