@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from scipy.special import expit
 from sklearn import metrics
 from torch.nn.functional import cross_entropy
 
@@ -252,3 +253,13 @@ def test_several_targets_that_look_like_classes_are_not_taken_for_numbers() -> N
 def test_what_is_no_class_is_refused(target: object, message: str) -> None:
     with pytest.raises(InvalidTarget, match=message):
         Classification.read(series_with(target))
+
+
+def test_probabilities_have_the_same_bits_alone_and_among_others_and_are_those_of_scipy() -> None:
+    logits = torch.from_numpy(np.random.default_rng(0).normal(0, 5, (1001, 1)))
+    task = Classification.read(series_with(CASES["binary"][1]))
+    whole = task.answer(logits)
+    assert torch.equal(torch.cat([task.answer(logits[k : k + 1]) for k in range(len(logits))]), whole)
+    expected = np.stack([expit(-logits[:, 0].numpy()), expit(logits[:, 0].numpy())], axis=1)
+    np.testing.assert_allclose(whole.numpy(), expected, rtol=1e-15, atol=0)
+    assert task.answer(torch.tensor([[torch.inf], [-torch.inf]])).tolist() == [[0, 1], [1, 0]]

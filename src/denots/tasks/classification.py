@@ -143,10 +143,11 @@ class Classification(Task):
 
     def answer(self, outputs: Tensor) -> Tensor:
         """The probability of each class [n, classes]."""
-        if not self.binary:
-            return torch.softmax(outputs.double(), dim=1)
-        positive = torch.sigmoid(outputs.double())
-        return torch.cat([1 - positive, positive], dim=1)
+        logits = outputs.double()
+        if self.binary:
+            # torch.sigmoid rounds otherwise at the end of an array, so that it would depend on the other series.
+            logits = torch.cat([torch.zeros_like(logits), logits.clamp(-1e3, 1e3)], dim=1)
+        return torch.softmax(logits, dim=1)
 
     def compare(self, outputs: Tensor, part: Part) -> Comparison:
         answers = self.answer(outputs).numpy()
