@@ -18,6 +18,7 @@ import pytest
 import uvicorn
 
 from denots import SeriesClassifier, SeriesForecaster, SeriesSet
+from denots.estimators import RowPredictor
 from denots.server.app import create_app
 from denots.server.keeper import Keeper
 from denots.server.limits import Limits
@@ -40,12 +41,15 @@ def drawn_ward(patients: int, seed: int) -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def ward(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a classifier, another one, and a forecaster, to be read only."""
+    """A folder with a classifier, another one, a forecaster and a model of rows, to be read only."""
     folder = tmp_path_factory.mktemp("ward")
     table = drawn_ward(60, seed=0)
     series = SeriesSet.from_frame(table, id="patient", time="hour", target="outcome", static="age", time_unit="h")
     SeriesClassifier("summary", random_state=0).fit(series).save(folder / "classifier")
     SeriesClassifier("summary", random_state=0).fit(series[:40]).save(folder / "other")
+    rows = table.assign(hot=(table.temperature > 38).astype(float)).drop(columns="outcome")
+    hourly = SeriesSet.from_frame(rows, id="patient", time="hour", row_target="hot", static="age", time_unit="h")
+    RowPredictor("running-trees", random_state=0).fit(hourly).save(folder / "rows")
     channels = SeriesSet.from_frame(table, id="patient", time="hour", values=CHANNELS, time_unit="h")
     SeriesForecaster("last-value", random_state=0).fit(channels).save(folder / "forecaster")
     return folder

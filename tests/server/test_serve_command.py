@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from typer.testing import CliRunner
 
 import denots
@@ -75,7 +76,7 @@ def refused(client: Client) -> bool:
     return False
 
 
-def test_what_cannot_be_served_is_one_line(ward: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_served_is_one_line(ward: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def complaint(*words: str, code: int) -> str:
         found = CliRunner().invoke(app, ["serve", *words])
         assert found.exit_code == code, found.output
@@ -85,6 +86,8 @@ def test_what_cannot_be_served_is_one_line(ward: Path, tmp_path: Path) -> None:
     assert "No such file" in complaint(str(ward / "classifier"), "--token-file", str(tmp_path / "none"), code=1)
     taken = complaint(str(ward / "classifier"), "--host", "203.0.113.1", "--token-file", str(_token(tmp_path)), code=2)
     assert "port 8000 of 203.0.113.1 cannot be opened" in taken
+    monkeypatch.setattr("denots.cli.serve.find_spec", lambda name: None)
+    assert "pip install 'denots[serve]'" in complaint(str(ward / "classifier"), code=1)
 
 
 def _token(folder: Path) -> Path:

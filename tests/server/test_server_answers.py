@@ -12,8 +12,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import denots
+from denots import SeriesClassifier, SeriesSet
+from denots.server.asked import Asked
 from denots.server.limits import Limits
-from server.conftest import Client, as_csv, served
+from denots.server.served import Served
+from server.conftest import Client, as_csv, drawn_ward, served
 
 
 def alone(folder: Path, table: pd.DataFrame, **asked: Any) -> list[dict[str, Any]]:
@@ -124,13 +127,48 @@ def test_forecasts_are_asked_by_their_times(ward: Path, new: pd.DataFrame) -> No
         assert "?at=24,36,48" in client("POST", "/predict", as_csv(new)).json["detail"]
 
 
-@pytest.mark.parametrize("model", ["classifier", "forecaster"])
+def test_a_model_of_rows_answers_for_each_row_or_when_asked(ward: Path, new: pd.DataFrame) -> None:
+    broken = new.copy()
+    broken.loc[broken.patient == "p002", "hour"] = 3.0
+    with served(ward / "rows") as (client, _):
+        found = client("POST", "/predict", as_csv(broken)).json["answers"]
+        asked = client("POST", "/predict?at=20,30", as_csv(new)).json["answers"]
+        drawn = client("POST", "/picture?series=p000", as_csv(new)).content.decode()
+    good = new[new.patient != "p002"]
+    assert [row for row in found if row["patient"] != "p002"] == alone(ward / "rows", good)
+    assert [row["status"][:9] for row in found if row["patient"] == "p002"] == ["not read:"]
+    assert asked == alone(ward / "rows", new, times=(20.0, 30.0))
+    assert "What the model says" in drawn
+
+
+@pytest.mark.parametrize(
+    ("system", "options"),
+    [
+        ("denots", {"max_epochs": 1, "batches_per_epoch": 1, "state_size": 8}),
+        ("trees", {}),
+        ("oscillators", {}),
+    ],
+)
+def test_a_joint_call_has_the_bits_of_single_ones_for_any_system(
+    system: str, options: dict[str, Any], new: pd.DataFrame, tmp_path: Path
+) -> None:
+    series = SeriesSet.from_frame(drawn_ward(30, 0), id="patient", time="hour", target="outcome", static="age")
+    SeriesClassifier(system, options=options, random_state=0).fit(series).save(tmp_path / "model")
+    model = Served.load(tmp_path / "model")
+    readings = [model.estimator.read(own) for _, own in new.groupby("patient")]
+    together = model.answer(readings, Asked())
+    for reading, found in zip(readings, together, strict=True):
+        pd.testing.assert_frame_equal(found, model.estimator.predict_table(reading), check_exact=True)
+
+
+@pytest.mark.parametrize("model", ["classifier", "forecaster", "rows"])
 def test_the_example_that_a_model_gives_is_answered_by_it(ward: Path, model: str) -> None:
     with served(ward / model) as (client, _):
         told = client("GET", "/model").json
         asked = f"?at={told['example_at']}" if told["asks_times"] else ""
         found = client("POST", f"/predict{asked}", told["example"].encode())
-    assert [row["status"] for row in found.json["answers"]] == ["ok", "ok"]
+    assert {row[told["columns"]["id"]] for row in found.json["answers"]} == {"first", "second"}
+    assert [row["status"] for row in found.json["answers"]] == ["ok"] * len(found.json["answers"])
 
 
 def test_a_picture_has_a_dot_for_each_observation(classifier: Client, new: pd.DataFrame) -> None:

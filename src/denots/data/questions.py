@@ -74,12 +74,14 @@ def row_questions(
     """Every row of every series; or with a step, times so far apart from the first row of each to its last one."""
     import pandas as pd
 
-    each = [own.times if step is None else _every(own.times, step) for own in series]
+    times = {name: own.times for name, own in zip(series.ids.tolist(), series, strict=True)}
+    if step is not None:
+        times = {name: _every(own, step) for name, own in times.items()}
+    each = [times.get(name, np.array([np.nan])) for name in ids.tolist()]  # its status tells why one has no times
     ends = np.cumsum([0, *map(len, each)])
-    asked = pd.DataFrame({schema.id: np.repeat(series.ids, np.diff(ends)), schema.time: np.concatenate(each)})
+    asked = pd.DataFrame({schema.id: np.repeat(ids, np.diff(ends)), schema.time: np.concatenate(each)})
     rows = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
-    position = {name: k for k, name in enumerate(ids.tolist())}
-    return Questions(asked, np.array([position[name] for name in series.ids.tolist()]), each, rows)
+    return Questions(asked, np.arange(len(ids)), each, rows)
 
 
 def _every(times: FloatArray, step: float) -> FloatArray:

@@ -13,7 +13,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from denots.errors import DenotsError, InvalidOption
-from denots.server.asked import Asked
 from denots.server.body import write_body
 from denots.server.desk import Desk
 from denots.server.guard import Guard
@@ -55,6 +54,7 @@ def create_app(keeper: Keeper, limits: Limits, *, token: str | None = None, watc
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        desk.close()
 
     return Starlette(
         routes=[*guarded, *free],
@@ -72,7 +72,7 @@ def _guarded_routes(desk: Desk) -> list[Route]:
 
     async def predict(request: Request) -> Response:
         served = desk.keeper.served
-        asked = Asked.read(request.query_params, asks_times=served.asks_times)
+        asked = served.asked(request.query_params)
         async with desk.taken():
             answers = await desk.answer(served, asked, await desk.read(request, served))
             content, media = await desk.aside(lambda: write_body(answers, request.headers.get("accept", "")))
@@ -83,10 +83,10 @@ def _guarded_routes(desk: Desk) -> list[Route]:
         id = query.pop("series", None)
         if id is None:
             raise InvalidOption("say which series is to be drawn, such as ?series=ann.")
-        asked = Asked.read(query, asks_times=served.asks_times) if query else None
+        asked = served.asked(query) if served.takes_times and (query or not served.asks_times) else None
         async with desk.taken():
             one = one_series(await desk.read(request, served), id)
-            told = None if asked is None or not served.asks_times else await desk.answer(served, asked, one)
+            told = None if asked is None else await desk.answer(served, asked, one)
             content = await desk.aside(lambda: draw_series(one.series, told))
         return Response(content, headers=PAGE, media_type="text/html")
 

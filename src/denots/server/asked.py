@@ -9,7 +9,7 @@ from denots.errors import InvalidOption
 from denots.registry import lookup
 
 PARAMETERS = {
-    "at": "times of a forecast, such as 24,36,48, counted as in the fitted table; for dates, since the first row",
+    "at": "times to tell of, such as 24,36,48, counted as in the fitted table; for dates, since the first row",
     "coverage": "adds the set or the interval that holds the truth for such a share of series, such as 0.9",
     "groups": "with a coverage: a static column, or the target of classes; the coverage then holds in each group",
 }
@@ -25,14 +25,17 @@ class Asked:
     groups: str | None = None
 
     @classmethod
-    def read(cls, query: Mapping[str, str], *, asks_times: bool) -> "Asked":
+    def read(cls, query: Mapping[str, str], *, takes_times: bool, asks_times: bool) -> "Asked":
+        """What a query asks of a model that takes times, or even asks for them."""
         for name in query:
             lookup(PARAMETERS, name, "parameter")
         times = read_times(query["at"]) if "at" in query else None
         if asks_times and times is None:
             raise InvalidOption("a forecast needs times: add them to the address, such as ?at=24,36,48.")
-        if times is not None and not asks_times:
-            raise InvalidOption("'at' is for forecasts; this model answers once per series, so leave it out.")
+        if times is not None and not takes_times:
+            raise InvalidOption(
+                "'at' is for forecasts and models of rows; this model answers once per series, so leave it out."
+            )
         coverage = _number(query["coverage"], "coverage") if "coverage" in query else None
         if "groups" in query and coverage is None:
             raise InvalidOption("'groups' says for whom a coverage holds; give a coverage, too, such as 0.9.")

@@ -75,6 +75,9 @@ class Desk:
         """Do work of some milliseconds or more in a thread, so that the server goes on listening."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
+    def close(self) -> None:
+        self._readers.shutdown(wait=False)
+
     async def _content(self, request: Request) -> bytes:
         """The body, refused as soon as it is known to be too large, and not waited for without end."""
         most = self.limits.bytes

@@ -47,6 +47,6 @@ class Keeper:
                 found = await asyncio.to_thread(digest_of, self.folder)
             except InvalidFolder:
                 continue  # the folder is being replaced
-            if found != seen:
-                seen = found
+            if found not in (seen, self.served.digest):
                 await self.reload()
+            seen = found

@@ -48,13 +48,14 @@ SCHEMAS: dict[str, Any] = {
     },
     "Model": {
         "type": "object",
-        "required": ["name", "digest", "loaded", "task", "columns", "asks_times", "example"],
+        "required": ["name", "digest", "loaded", "task", "columns", "takes_times", "asks_times", "example"],
         "properties": {
             "name": {"type": "string"},
             "digest": {"type": "string", "description": "Tells this model from any other."},
             "loaded": {"type": "string", "format": "date-time"},
             "task": {"type": "string"},
-            "asks_times": {"type": "boolean", "description": "Whether a request needs ?at=..."},
+            "takes_times": {"type": "boolean", "description": "Whether a request may have ?at=..."},
+            "asks_times": {"type": "boolean", "description": "Whether it needs them."},
             "columns": {"type": "object", "description": "The part that each column of a table plays."},
             "example": {"type": "string", "description": "A table that can be sent, as CSV."},
         },

@@ -62,7 +62,7 @@ async function begin() {
   const values = parts.variable ? `name of the channel ${parts.variable}, value ${parts.value}` : named("channels", parts.channels);
   const words = [`series ${parts.id}`, `time ${parts.time}${model.time_unit ? " (" + model.time_unit + ", or dates)" : ""}`, parts.start ? "start " + parts.start : "", named("constant", parts.static), values];
   at("columns").textContent = `One row is one observation; empty cells were not observed. Columns: ${words.filter(Boolean).join("; ")}.`;
-  show("at-label", model.asks_times);
+  show("at-label", model.takes_times);
   at("at").required = model.asks_times;
   show("coverage-label", model.knows_coverage);
   show("ask");
@@ -89,7 +89,7 @@ function isJson(text) {
 
 function query() {
   const asked = new URLSearchParams();
-  if (model.asks_times) asked.set("at", at("at").value);
+  if (model.takes_times && at("at").value) asked.set("at", at("at").value);
   if (at("coverage").value) asked.set("coverage", at("coverage").value);
   return asked;
 }
@@ -119,7 +119,7 @@ function cell(value) {
 
 function list() {
   // The status comes early, because tables may be wider than the page.
-  const first = model.asks_times ? [model.columns.id, model.columns.time] : [model.columns.id];
+  const first = model.takes_times ? [model.columns.id, model.columns.time] : [model.columns.id];
   const names = [...new Set([...first, "status", ...Object.keys(sent.answers[0])])];
   const head = element("tr");
   for (const name of names) head.append(element("th", name, { scope: "col" }));
@@ -147,7 +147,7 @@ function list() {
 }
 
 async function draw(id) {
-  const asked = new URLSearchParams(model.asks_times ? sent.query : undefined);
+  const asked = new URLSearchParams(model.takes_times ? sent.query : undefined);
   asked.set("series", id);
   for (const row of document.querySelectorAll("#answers tr[data-series]")) row.classList.toggle("chosen", row.dataset.series === String(id));
   const response = await ask("/picture?" + asked, { method: "POST", body: sent.body, headers: { "Content-Type": sent.type } });

@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -46,9 +46,18 @@ class Served:
         return served
 
     @property
-    def asks_times(self) -> bool:
-        """Whether a question has to say when."""
+    def takes_times(self) -> bool:
+        """Whether a question may say when."""
         return self.estimator.task_.asks_times
+
+    @property
+    def asks_times(self) -> bool:
+        """Whether it has to; a model of rows answers for each of them."""
+        return self.takes_times and not self.estimator.task_.causal
+
+    def asked(self, query: Mapping[str, str]) -> Asked:
+        """What the parameters of a request ask of this model."""
+        return Asked.read(query, takes_times=self.takes_times, asks_times=self.asks_times)
 
     def answer(self, readings: Sequence[Reading], asked: Asked) -> "list[pd.DataFrame]":
         """A table of answers for each reading, the same to the last bit as if it were alone."""
@@ -83,6 +92,7 @@ class Served:
             "loaded": self.loaded,
             "task": estimator.task_.name,
             "system": estimator.system_.name,
+            "takes_times": self.takes_times,
             "asks_times": self.asks_times,
             "knows_coverage": estimator.calibration_ is not None,
             "time_unit": estimator.time_unit_ or None,
