@@ -1,7 +1,8 @@
 """The official task of the PhysioNet/CinC Challenge 2019, an alarm an hour: `python -m benchmarks.sepsis_alarm FOLDER`.
 
-The data are those of `denots data import sepsis`. Each system learns what an alarm is worth more than silence in each hour
-(row regression), from the patients of one hospital to be tested on those of the other, and in five folds of both.
+The data are those of `denots data import sepsis`. Each system learns whether an alarm is worth more than silence in each hour,
+which counts by how much it is (row classification), from the patients of one hospital to be tested on those of the other, and in
+five folds of both.
 A seventh of the training patients is held back: it ends the training and chooses the score from which on the alarm
 rings. Of patients without sepsis a part of the hours is learnt from, each counting for as many more (`--thin`). `blend`
 is the mean of two systems, in shares that are worth most on what was held back.
@@ -46,7 +47,7 @@ class Split(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What an alarm seems worth in every hour of the patients held back and of those tested."""
+    """How likely an alarm seems worth it in every hour of the patients held back and of those tested."""
 
     val: FloatArray
     test: FloatArray
@@ -115,9 +116,8 @@ def scored(split: Split, system: str, options: argparse.Namespace) -> Scores:
         started, cpu = time.perf_counter(), time.process_time()
         model = learn(split, system, options)
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
-        told = {
-            part: np.concatenate(model.predict(series)) for part, series in (("val", split.val), ("test", split.test))
-        }
+        parts = {"val": split.val, "test": split.test}
+        told = {part: np.concatenate(model.predict_proba(series))[:, 1] for part, series in parts.items()}
         draft = file.with_suffix(".draft.npz")
         np.savez(draft, **told, seconds=seconds, cpu_seconds=cpu_seconds)
         draft.rename(file)
@@ -128,19 +128,20 @@ def scored(split: Split, system: str, options: argparse.Namespace) -> Scores:
 def learn(split: Split, system: str, options: argparse.Namespace) -> RowPredictor:
     rng = np.random.default_rng(options.seed)
     healthy = ill(split.train) == 0
-    left_out = np.repeat(healthy, split.train.lengths) & (rng.random(len(split.train.times)) > 1 / options.thin)
-    gain = np.where(left_out, np.nan, worth(split.train).gain)
+    of_healthy = np.repeat(healthy, split.train.lengths)
+    left_out = of_healthy & (rng.random(len(split.train.times)) > 1 / options.thin)
+    gain, held = worth(split.train).gain, worth(split.val).gain
     chosen: dict[str, Any] = {}
     for text in options.set:
         name, _, value = text.partition("=")
         owner, _, option = name.partition(".")
         if owner == system:
             chosen[option] = json.loads(value)
-    model = RowPredictor(system, task="row-regression", options=chosen, random_state=options.seed, verbose=True)
+    model = RowPredictor(system, task="row-classification", options=chosen, random_state=options.seed, verbose=True)
     return model.fit(
-        replace(split.train, row_target=gain),
-        sample_weight=np.where(healthy, float(options.thin), 1.0),
-        validation=replace(split.val, row_target=worth(split.val).gain),
+        replace(split.train, row_target=np.where(left_out, np.nan, gain > 0)),
+        sample_weight=np.abs(gain) * np.where(of_healthy, options.thin, 1),
+        validation=(replace(split.val, row_target=(held > 0).astype(np.float64)), np.abs(held)),
     )
 
 

@@ -122,3 +122,25 @@ def test_labels_are_never_seen_by_a_system() -> None:
     wrong = replace(series, row_target=1 - np.asarray(series.row_target))
     for one, other in zip(model.predict(series), model.predict(wrong), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_a_weight_for_each_row_moves_answers_as_it_says(name: str) -> None:
+    """Nothing can be told from noise, so answers are the weighted share of the labels."""
+    rng, n = np.random.default_rng(0), 80
+    labels = [rng.integers(0, 2, 6).astype(float) for _ in range(n)]
+    series = SeriesSet.from_arrays([np.arange(6.0)] * n, [rng.normal(size=6) for _ in range(n)], row_target=labels)
+    weight = np.where(np.concatenate(labels) > 0, 9.0, 1.0)
+    options = {
+        "max_epochs": 3,
+        "batches_per_epoch": 12,
+        "learning_rate": 0.05,
+        "state_size": 4,
+        "cuts": 6,
+        "depth": 1.0,
+    }
+    known = {key: value for key, value in options.items() if key in SYSTEMS[name].options}
+    model = RowPredictor(name, options=known, random_state=0).fit(series, sample_weight=weight)
+    assert np.concatenate(model.predict_proba(series))[:, 1].mean() == pytest.approx(0.9, abs=0.07)
+    whole = RowPredictor(name, options=known, random_state=0).fit(series, validation=(series, weight))
+    assert np.concatenate(whole.predict_proba(series))[:, 1].mean() < 0.75

@@ -64,6 +64,11 @@ def test_the_loss_of_classes_is_that_of_torch_over_known_rows(count: int) -> Non
         else binary_cross_entropy_with_logits(told[:, 0], truth.double(), reduction="none")
     )
     torch.testing.assert_close(balanced.loss(outputs, part.target), (weight * each).sum() / weight.sum())
+    of_row = torch.rand(6, 8, dtype=torch.float64)
+    own = torch.cat([of_row[k, : LENGTHS[k]][~np.isnan(one.row_target)] for k, one in enumerate(series)])
+    both = own * weight
+    torch.testing.assert_close(task.weighed_loss(outputs, part.target, of_row), (own * each).sum() / own.sum())
+    torch.testing.assert_close(balanced.weighed_loss(outputs, part.target, of_row), (both * each).sum() / both.sum())
     of_series = torch.arange(1.0, 7.0, dtype=torch.float64)
     rows = torch.cat([of_series[k].repeat(int((~np.isnan(one.row_target)).sum())) for k, one in enumerate(series)])
     torch.testing.assert_close(

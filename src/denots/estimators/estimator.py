@@ -30,7 +30,7 @@ from denots.estimators.validation import check_serves, validation_split, weigh_c
 from denots.shapes import BoolArray, FloatArray
 from denots.systems import SYSTEMS, Problem, System
 from denots.systems.held_out import standard_error, unseen
-from denots.tasks import Scores, Task
+from denots.tasks import Part, Scores, Task
 from denots.training.progress import Progress, Several, shown
 
 if TYPE_CHECKING:
@@ -139,17 +139,17 @@ class SeriesEstimator(BaseEstimator):
             others = {"sample_weight": sample_weight, "groups": groups, "validation": validation}
             fit_shards(self, series, class_weight=class_weight, callbacks=callbacks, **others)
             return self
-        weight, members = read_weights(sample_weight, len(series)), read_groups(groups, len(series))
+        weight, members = self._weights(sample_weight, series), read_groups(groups, len(series))
         task = self.task_type.read(series)
         part = replace(task.pose(series), weight=None if weight is None else torch.from_numpy(weight), groups=members)
         if weight is not None:
-            part = part.select(np.flatnonzero(weight))
+            part = part.select(np.flatnonzero(weight.reshape(len(series), -1).any(axis=1)))
         task.check(part)
         seed = int(check_random_state(self.random_state).randint(2**31))
         candidates, folder = self._candidates(), None
         train, val = part, None
         if validation is not None:
-            val = task.pose(self._to_validate(validation, series))
+            val = self._validation(task, validation, series)
         elif any(system.holds_out for system in candidates.values()):
             train_rows, val_rows = validation_split(task, part, self.validation_fraction, seed)
             train, val = part.select(train_rows), part.select(val_rows)
@@ -290,6 +290,14 @@ class SeriesEstimator(BaseEstimator):
         if len(target) != len(series):
             raise InvalidTarget(f"{len(target)} targets for {len(series)} series; give one each.")
         return replace(series, target=target, target_names=names)
+
+    def _weights(self, given: Any, series: SeriesSet) -> FloatArray | None:
+        """How much each series counts; None where all count alike."""
+        return read_weights(given, len(series))
+
+    def _validation(self, task: Task, validation: Any, train: SeriesSet) -> Part:
+        """What is chosen by, where it is given."""
+        return task.pose(self._to_validate(validation, train))
 
     def _to_validate(self, validation: Any, train: SeriesSet) -> SeriesSet:
         """Series to choose by: a pair of series and target, or a SeriesSet with its target."""

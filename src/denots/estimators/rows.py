@@ -3,21 +3,25 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import torch
 from sklearn.utils.validation import check_is_fitted
 
 from denots.data.reading import Reading
+from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.estimators.asked import as_rectangle, asked_times
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.inputs import as_series_set
+from denots.estimators.per_series import read_weights
 from denots.shapes import FloatArray
 from denots.stream import Stream
 from denots.stream.stream import Rules
 from denots.systems import System
-from denots.tasks import TASKS, RowTask, suggest_row_task
+from denots.tasks import TASKS, Part, RowTask, Task, suggest_row_task
 from denots.training.progress import Progress
 
 if TYPE_CHECKING:
@@ -84,8 +88,9 @@ class RowPredictor(SeriesEstimator):
         """Learn from a SeriesSet with a row target; `y` is ignored.
 
         Args:
-            sample_weight, groups: one for each series, as in `SeriesClassifier.fit`.
-            validation: a SeriesSet with a row target to choose by, instead of a share of X.
+            sample_weight: how much each series counts, or each row, in the order of `X.times`.
+            groups: one for each series, as in `SeriesClassifier.fit`.
+            validation: a SeriesSet with a row target to choose by, instead of a share of X; or a pair of it and its weights.
             callbacks: told about every epoch, such as `denots.training.loggers.CSVLog("logs")`.
         """
         series = as_series_set(X)
@@ -95,6 +100,23 @@ class RowPredictor(SeriesEstimator):
 
     def _to_learn(self, X: Any, y: Any) -> Any:
         return as_series_set(X)
+
+    def _weights(self, given: Any, series: SeriesSet) -> FloatArray | None:
+        """A weight for each series [n], or for each of its rows [n, L]."""
+        if given is None or len(given) != len(series.times):
+            return super()._weights(given, series)
+        each, real = read_weights(given, len(series.times)), series.padded().mask
+        if each is None:
+            return None
+        table = np.zeros(real.shape)
+        table[real] = each
+        return table
+
+    def _validation(self, task: Task, validation: Any, train: SeriesSet) -> Part:
+        X, given = validation if isinstance(validation, tuple) else (validation, None)
+        series = self._to_validate(X, train)
+        weight = self._weights(given, series)
+        return replace(task.pose(series), weight=None if weight is None else torch.from_numpy(weight))
 
     def predict(self, X: Any, at: Any = None, *, strict: bool = False) -> list[np.ndarray]:
         """The class or the number at each moment, one array a series; empty or None where there is no answer.

@@ -145,10 +145,14 @@ class Cut(System):
         if series is None:
             raise InvalidTarget("nothing is observed up to any row whose answer is known; give later labels.")
         own = owner[seen]
+        weight = None
+        if part.weight is not None:
+            every = part.weight[:, None].expand_as(part.target) if part.weight.ndim == 1 else part.weight
+            weight = every[torch.from_numpy(drawn)][torch.from_numpy(seen)]
         return Part(
             series,
             task.flat_target(part.target[torch.from_numpy(drawn)])[torch.from_numpy(seen)],
-            weight=None if part.weight is None else part.weight[torch.from_numpy(own)],
+            weight=weight,
             groups=own if part.groups is None else part.groups[own],
         )
 

@@ -38,11 +38,11 @@ class RunningTreesConfig:
     columns, rows: the share of columns and of rows that each tree sees.
     """
 
-    learning_rate: float = tunable(0.05, Range(0.01, 0.3, log=True))
+    learning_rate: float = tunable(0.08, Range(0.01, 0.3, log=True))
     rounds: int = 400
     leaves: int = tunable(31, Range(4, 127, log=True))
-    patience: int = 40
-    columns: float = tunable(0.3, Range(0.1, 1.0))
+    patience: int = 30
+    columns: float = tunable(0.15, Range(0.05, 1.0))
     rows: float = 0.5
 
     def __post_init__(self) -> None:
@@ -145,11 +145,11 @@ class RunningTrees(Configured):
             **objective(task),
             "learning_rate": self.config.learning_rate,
             "num_leaves": self.config.leaves,
-            "min_data_in_leaf": max(1, min(100, len(target) // 20)),
+            "min_data_in_leaf": max(1, min(200, len(target) // 20)),
             "feature_fraction": self.config.columns,
             "bagging_fraction": self.config.rows,
             "bagging_freq": 1,
-            "max_bin": 127,
+            "max_bin": 63,
             "seed": seed,
             "deterministic": True,
             "force_row_wise": True,
@@ -187,10 +187,7 @@ def lesson(task: RowTask, part: Part, windows: tuple[float, ...]) -> tuple[Float
         raise InvalidOption(f"{task.name} is asked at times; this part has none.")
     known = ~part.target.isnan()
     target = task.flat_target(part.target[known])
-    weight = task.row_weights(target)
-    if part.weight is not None:
-        own = part.weight[:, None].expand_as(part.target)[known]
-        weight = own if weight is None else own * weight
+    weight = task.row_weights(target) if part.weight is None else task.known_weights(part.target, part.weight)
     asked = Questions.at(part.at, known.numpy())
     features = running_summary(part.series, asked.moments, windows)
     learnt = target if task.learns == "classes" else torch.from_numpy(task.of.table(target))

@@ -63,13 +63,6 @@ class RowClassification(RowTask):
         highest = np.fmax.reduce(part.target.numpy(), axis=1, initial=0.0).astype(np.int64)
         return highest if np.unique(highest, return_counts=True)[1].min() > 1 else None
 
-    def answer(self, outputs: Tensor) -> Tensor:
-        """Probabilities whose bits do not depend on where they stand, as those of torch do at the end of an array."""
-        if not self.of.binary:
-            return super().answer(outputs)
-        share = torch.from_numpy(1 / (1 + np.exp(-outputs.double().numpy().clip(-700))))
-        return torch.cat([1 - share, share], dim=-1)
-
     def judge_series(self, answers: FloatArray, truth: FloatArray, known: BoolArray) -> Judge:
         """Of two classes, how well the highest probability of a series tells whether it ever has the second one."""
         if not self.of.binary:

@@ -94,12 +94,19 @@ class RowTask(Task):
         return self.of.loss(outputs[known], self.flat_target(target[known]))
 
     def weighed_loss(self, outputs: Tensor, target: Tensor, weight: Tensor) -> Tensor:
-        """Every row weighs as much as its series."""
+        """The weighted mean over rows; see `known_weights`."""
         known = ~target.isnan()
         if not known.any():
             return (outputs * 0).sum()
-        own = weight[:, None].expand_as(target)[known]
-        return self.of.weighed_loss(outputs[known], self.flat_target(target[known]), own)
+        truth = self.flat_target(target[known])
+        return self.of.weighed_loss(outputs[known], truth, self.known_weights(target, weight))
+
+    def known_weights(self, target: Tensor, weight: Tensor) -> Tensor:
+        """How much each known row counts: by itself or as its series, times the weight of its class."""
+        known = ~target.isnan()
+        own = (weight if weight.ndim == 2 else weight[:, None].expand_as(target))[known]
+        of_class = self.row_weights(self.flat_target(target[known]))
+        return own if of_class is None else own * of_class
 
     def metric(self, outputs: Tensor, target: Tensor) -> Tensor:
         known = ~target.isnan()

@@ -24,7 +24,7 @@ from denots.tasks.scores import Bin, Comparison, Held, Judge, Scores, judge_both
 class Part:
     """Series as a task poses them: what is seen, what is to be told, and when it is asked for.
 
-    weight: how much each series counts; None where all count alike.
+    weight: how much each series counts, or each question about it; None where all count alike.
     groups: a number for each series; no fold or split parts those of one group.
     """
 
