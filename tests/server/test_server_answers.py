@@ -4,6 +4,7 @@ import io
 import json
 import math
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,16 @@ from server.conftest import Client, as_csv, drawn_ward, served
 
 def alone(folder: Path, table: pd.DataFrame, **asked: Any) -> list[dict[str, Any]]:
     """What the model says without a server, NaN as None."""
-    found = denots.load(folder).predict_table(table, **asked).to_dict("records")
+    found = loaded(folder).predict_table(table, **asked).to_dict("records")
     return [
         {name: None if isinstance(cell, float) and not math.isfinite(cell) else cell for name, cell in row.items()}
         for row in found
     ]
+
+
+@cache
+def loaded(folder: Path) -> Any:
+    return denots.load(folder)
 
 
 def sample(client: Client, name: str) -> float:
@@ -146,10 +152,9 @@ def test_a_model_of_rows_answers_for_each_row_or_when_asked(ward: Path, new: pd.
     [
         ("denots", {"max_epochs": 1, "batches_per_epoch": 1, "state_size": 8}),
         ("trees", {}),
-        ("oscillators", {}),
     ],
 )
-def test_a_joint_call_has_the_bits_of_single_ones_for_any_system(
+def test_a_joint_call_has_the_bits_of_single_ones_for_networks_and_trees(
     system: str, options: dict[str, Any], new: pd.DataFrame, tmp_path: Path
 ) -> None:
     series = SeriesSet.from_frame(drawn_ward(30, 0), id="patient", time="hour", target="outcome", static="age")
