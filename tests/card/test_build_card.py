@@ -15,6 +15,7 @@ from denots.card import robustness as spoilt
 from denots.card.judged import Judged
 from denots.data.ranges import Ranges
 from denots.data.series import SeriesSet
+from denots.errors import InvalidOption
 
 HEADINGS = re.compile(r"<h2 id=[^>]*>(.*?)</h2>")
 
@@ -166,3 +167,15 @@ def test_models_of_earlier_versions_lack_counts_and_have_their_card(classifier: 
     earlier = Ranges.from_json({name: told[name] for name in told if name not in ("counts", "observed")}, "model.json")
     assert np.isnan(earlier.counts).all()
     assert earlier.values.tolist() == classifier.ranges_.values.tolist()
+
+
+def test_a_model_of_rows_shows_what_it_told_of_each_row() -> None:
+    series = wards(40, 0)
+    labelled = replace(series, row_target=(series.values[:, 0] > 90).astype(np.float64))
+    model = denots.RowPredictor(options={"rounds": 5}, random_state=0).fit(labelled)
+    page = build_card(model, model.read(labelled), most=12, title="rows")
+    check_whole(page)
+    assert "Every row." in page
+    assert "AUROC of series" in page
+    with pytest.raises(InvalidOption, match="a model of rows has an answer for each moment"):
+        denots.explain.explain(model, labelled, "0")

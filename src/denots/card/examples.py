@@ -34,6 +34,8 @@ def example(judged: Judged, words: str, row: int) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the same model has said it of the whole table
+            if judged.task.causal:
+                return heading + _every_row(judged, row)
             return heading + (_forecast(judged, row) if judged.task.asks_times else _explained(judged, row))
     except DenotsError as error:
         return f"{heading}<p>Not shown: {escape(str(error))}</p>"
@@ -53,6 +55,19 @@ def _explained(judged: Judged, row: int) -> str:
 
 def _spelled(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _every_row(judged: Judged, row: int) -> str:
+    """What was told of each row beside the truth: a number, the probability of the second of two classes, or a class."""
+    series, answers = judged.part.series.select([row]), judged.told.answers[row]
+    rows, count = slice(len(series.times)), answers.shape[1]
+    told = answers.argmax(axis=1).astype(np.float64) if count > 2 else answers[:, -1]
+    lines = (
+        Line("told", series.times, told[rows], "line"),
+        Line("truth", series.times, judged.told.truth[row, rows], "rings"),
+    )
+    unit = series.time_unit
+    return gallery([Chart("Every row.", f"time ({unit})" if unit else "time", "answer", lines)])
 
 
 def _forecast(judged: Judged, row: int) -> str:

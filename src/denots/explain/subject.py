@@ -15,6 +15,10 @@ def check_model(model: SeriesEstimator) -> None:
         raise InvalidOption(
             f"{type(model).__name__} is no estimator of denots; give a fitted one, or denots.load(folder)."
         )
+    if model.task_type.causal:
+        raise InvalidOption(
+            "a model of rows has an answer for each moment, not one to explain; explain a model of series."
+        )
     if model.task_type.asks_times:
         raise InvalidOption(
             "a forecast has an answer for each time and channel, not one to explain; explain a classifier or a regressor."
