@@ -3,13 +3,14 @@
 A model is fitted to drawn series and served by a process of its own. Clients on the same machine, each with one connection
 that it keeps, send a table as CSV, wait for the answers and send the next. Before anything is timed, what comes back is
 compared with what the model says without a server, to the last bit. The clients are one process of Python, too, and take
-their share of the processor.
+their share of the processor; so do other programs, whose share is told.
 """
 
 import argparse
 import http.client
 import io
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -34,12 +35,14 @@ TABLES = 8  # different ones of each size, which take turns
 
 
 class Load(NamedTuple):
-    """What clients saw: the seconds of each request that was answered, how many were not, and the server's memory."""
+    """What clients saw: the seconds of each request that was answered and how many were not; and of the server its memory
+    and the seconds of processors that it used."""
 
     seconds: list[float]
     failed: int
     elapsed: float
     megabytes: list[float]
+    processor: float
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     say = Console(soft_wrap=True, highlight=False, markup=False).print
     say(
         "| series a request | clients | requests a second | series a second | p50, ms | p99, ms | failed | MB at the start "
-        "| MB at the end | most MB | others' share |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+        "| MB at the end | most MB | its processor, ms a request | others' share |\n" + "|---:" * 12 + "|"
     )
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "model")
@@ -72,7 +75,8 @@ def row(size: int, clients: int, found: Load, others: float) -> str:
     p50, p99 = 1e3 * np.quantile(found.seconds, [0.5, 0.99])
     memory = f"{found.megabytes[0]:.0f} | {found.megabytes[-1]:.0f} | {max(found.megabytes):.0f}"
     speed = f"{rate:.0f} | {rate * size:.0f} | {p50:.1f} | {p99:.1f}"
-    return f"| {size} | {clients} | {speed} | {found.failed} | {memory} | {others:.0%} |"
+    cost = f"{1e3 * found.processor / len(found.seconds):.1f} | {others - found.processor / found.elapsed / (os.cpu_count() or 1):.0%}"
+    return f"| {size} | {clients} | {speed} | {found.failed} | {memory} | {cost} |"
 
 
 def drawn(count: int, seed: int) -> SeriesSet:
@@ -136,21 +140,26 @@ def load(port: int, tables: Sequence[bytes], clients: int, seconds: float) -> Lo
                 turn += 1
 
     threads = [threading.Thread(target=client, args=(k,)) for k in range(clients)]
-    memory = [megabytes(port)]
+    before = told(port)
+    memory = [before["process_resident_memory_bytes"] / 2**20]
     for thread in threads:
         thread.start()
+    after = before
     while any(thread.is_alive() for thread in threads):
         time.sleep(1)
-        memory.append(megabytes(port))
-    return Load(times, len(failures), time.perf_counter() - started, memory)
+        after = told(port)
+        memory.append(after["process_resident_memory_bytes"] / 2**20)
+    used = after["process_cpu_seconds_total"] - before["process_cpu_seconds_total"]
+    return Load(times, len(failures), time.perf_counter() - started, memory, used)
 
 
-def megabytes(port: int) -> float:
-    """The resident memory of the server, as its metrics tell it."""
+def told(port: int) -> dict[str, float]:
+    """What the metrics of the server say of its process."""
     with closing(http.client.HTTPConnection("127.0.0.1", port)) as line:
         line.request("GET", "/metrics")
         lines = line.getresponse().read().decode().splitlines()
-    return next(float(text.split()[1]) for text in lines if text.startswith("process_resident_memory_bytes")) / 2**20
+    pairs = (line.split() for line in lines if line.startswith("process_"))
+    return {name: float(value) for name, value in pairs}
 
 
 if __name__ == "__main__":
