@@ -21,8 +21,8 @@ def test_each_missing_run_counts_once_with_the_cost_of_those_made(tmp_path: Path
     chosen = [EXPERIMENTS[name] for name in ("overfitting", "main", "tolerance")]
     made = spec("pendulum-small", "denots", profile="paper", depth=1.0)
     results.runs.add(record(made, 0.5, fit={}), ["overfitting"])
-    odd = replace(made, train=replace(made.train, max_epochs=13))  # of no profile, and of no experiment
-    results.runs.add(replace(record(odd, 0.5), seconds=1e9), [])
+    odd = replace(made, train=replace(made.train, max_epochs=13))  # of no profile, for another purpose
+    results.runs.add(replace(record(odd, 0.5), seconds=1e9), ["ablation"])
     found = {(each.dataset, each.system): each for each in missing(chosen, results, SMALL)}
     small, gru, deep = (found[p] for p in (("pendulum-small", "denots"), ("pendulum", "gru"), ("pendulum", "denots")))
     assert (small.runs, small.epoch, small.epochs, small.hours) == (5, 60.0, 1, pytest.approx(5 * 60 / 3600))
@@ -37,6 +37,8 @@ def test_what_was_never_run_costs_what_was_measured(tmp_path: Path) -> None:
     results.add_findings("costs", Findings(options, {"pendulum": {"gru": 46.2}, "uwgl": "not here"}, 1.0, versions()))
     (gru,) = missing([EXPERIMENTS["main"]], results, Request("paper", datasets=("pendulum",), systems=("gru",)))
     assert str(gru) == "pendulum gru: 3 runs (main), 46.2 s an epoch"
+    (trees,) = missing([EXPERIMENTS["main"]], results, Request("paper", datasets=("pendulum",), systems=("trees",)))
+    assert str(trees) == "pendulum trees: 3 runs (main), fitted at once, without epochs"
 
 
 def test_the_cost_of_an_epoch_is_that_of_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,5 +54,5 @@ def test_the_cost_of_an_epoch_is_that_of_its_batches(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(f"denots.experiments.costs.{clock}", iter(times).__next__)
     monkeypatch.setattr("denots.experiments.costs.run", fake)
     monkeypatch.setattr("denots.experiments.costs.unavailable", lambda name: "gone" if name == "uwgl" else None)
-    found = Costs().make({"datasets": ["pendulum", "uwgl"], "systems": ["gru"]})
+    found = Costs().make({"systems": {"pendulum": ["gru"], "uwgl": ["gru"]}})
     assert found == {"pendulum": {"gru": pytest.approx(256 * 0.5 / 4)}, "uwgl": "gone"}

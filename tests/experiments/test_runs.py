@@ -71,6 +71,8 @@ def test_of_each_system_only_the_largest_profile_counts() -> None:
     other = record(spec("bump", "relu", profile="smoke"), 0.2)
     assert most_telling([smoke, quick, other]) == [quick, other]
     assert most_telling([smoke, paper, quick]) == [paper]
+    fair = record(spec("bump", "tanh", protocol="fair"), 0.6)
+    assert most_telling([fair, paper, quick]) == [fair, paper]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 from denots.experiments.exhibit import Cell, Exhibit, Table
 from denots.experiments.experiment import Request, Study
 from denots.experiments.main_table import JUDGED_ON
-from denots.experiments.published import MAIN
+from denots.experiments.published import FORECASTING, MAIN
 from denots.experiments.results import Findings
 from denots.experiments.runs import unavailable
 from denots.runs.published import published_run
@@ -14,6 +14,11 @@ from denots.runs.run import run
 
 SERIES = 400
 BATCHES = 2
+FIELDS = ("none", "relu", "tanh")
+TIMED = {
+    **{dataset: [*MAIN, *FIELDS, "constant", "last-value"] for dataset in JUDGED_ON},
+    "sine-2": [*FIELDS, "sync", *FORECASTING["pendulum-angles"], "last-value"],
+}
 
 
 def seconds_per_epoch(dataset: str, system: str) -> float:
@@ -37,24 +42,20 @@ class Costs(Study):
     reduced = "Nothing; in `smoke` DeNOTS on Pendulum alone."
 
     def options(self, request: Request) -> dict[str, Any]:
-        return {
-            "datasets": request.of(["pendulum"], list(JUDGED_ON), list(JUDGED_ON)),
-            "systems": request.of(["denots"], list(MAIN), list(MAIN)),
-        }
+        return {"systems": request.of({"pendulum": ["denots"]}, TIMED, TIMED)}
 
     def make(self, options: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for dataset in options["datasets"]:
-            reason = unavailable(dataset)
-            found[dataset] = reason or {system: seconds_per_epoch(dataset, system) for system in options["systems"]}
+        for dataset, systems in options["systems"].items():
+            found[dataset] = unavailable(dataset) or {system: seconds_per_epoch(dataset, system) for system in systems}
         return found
 
     def shown(self, findings: Findings | None) -> list[Exhibit]:
         found = {} if findings is None else findings.findings
         known = {dataset: times for dataset, times in found.items() if isinstance(times, dict)}
-        systems = [] if findings is None else findings.options["systems"]
-        rows = tuple((s, tuple(Cell((times[s],)) for times in known.values())) for s in systems)
+        systems = dict.fromkeys(system for times in known.values() for system in times)
+        rows = tuple((s, tuple(Cell((times[s],) if s in times else ()) for times in known.values())) for s in systems)
         note = f"By {BATCHES} batches of 128 series, as published; without validation. " + " ".join(
-            f"{dataset}: {reason}." for dataset, reason in found.items() if dataset not in known
+            f"{reason}." for reason in found.values() if isinstance(reason, str)
         )
         return [Table("Processor seconds an epoch", tuple(known), rows, note.strip(), digits=1)]

@@ -1,6 +1,6 @@
 """What a full reproduction still lacks, and what it would cost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -10,6 +10,7 @@ from denots.experiments.gallery import findings_of
 from denots.experiments.results import Results
 from denots.experiments.runs import name_of, profile_of, system_named
 from denots.runs.record import RunRecord
+from denots.systems import SYSTEMS, Trained
 
 HOUR = 3600
 
@@ -31,6 +32,8 @@ class Missing:
 
     def __str__(self) -> str:
         words = f"{self.dataset} {self.system}: {self.runs} runs ({', '.join(self.experiments)})"
+        if not isinstance(SYSTEMS.find(self.system), Trained):
+            return f"{words}, fitted at once, without epochs"
         if self.epoch is None:
             return f"{words}, cost not measured: denots reproduce costs"
         words += f", {self.epoch:.1f} s an epoch"
@@ -41,7 +44,7 @@ class Missing:
         return self.runs * (self.epoch or 0.0) * (self.epochs or 0.0) / HOUR
 
 
-def missing(chosen: Iterable[Experiment], results: Results, request: Request) -> list[Missing]:
+def missing(chosen: Collection[Experiment], results: Results, request: Request) -> list[Missing]:
     """By data set and system, the longest first; each run counts once, whichever experiments want it."""
     asked = replace(request, profile="paper")
     entries = results.runs.entries()
@@ -54,7 +57,8 @@ def missing(chosen: Iterable[Experiment], results: Results, request: Request) ->
                 place = spec.dataset.name, system_named(spec)
                 wanted.setdefault(place, {})[spec.fingerprint] = None
                 names.setdefault(place, {})[experiment.name] = None
-    asked_for = [entry.record for entry in entries if entry.experiments and entry.record.curve]
+    ours = {experiment.name for experiment in chosen}  # others keep records here, too, of sizes of their own
+    asked_for = [entry.record for entry in entries if entry.experiments & ours and entry.record.curve]
     full = [record for record in asked_for if profile_of(record.spec) == "paper"]
     measured = findings_of(Costs(), results)
     costs = {} if measured is None else measured.findings

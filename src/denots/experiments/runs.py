@@ -144,10 +144,10 @@ def rules_of(spec: RunSpec) -> str:
 
 
 def most_telling(records: Iterable[RunRecord]) -> list[RunRecord]:
-    """Of each system on each data set only the runs of the largest profile that has any."""
-    groups: dict[tuple[str, str], list[RunRecord]] = {}
+    """Of each system on each data set under each set of rules only the runs of the largest profile that has any."""
+    groups: dict[tuple[str, str, str], list[RunRecord]] = {}
     for record in records:
-        groups.setdefault((record.spec.dataset.name, name_of(record)), []).append(record)
+        groups.setdefault((record.spec.dataset.name, name_of(record), rules_of(record.spec)), []).append(record)
     found = []
     for group in groups.values():
         best = max(PROFILES.index(profile_of(record.spec)) for record in group)
