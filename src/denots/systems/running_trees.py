@@ -170,7 +170,9 @@ class RunningTrees(Configured):
 def row_task(task: Task, system: str) -> RowTask:
     """The task, if it asks something of each row."""
     if not isinstance(task, RowTask):
-        raise InvalidOption(f"system {system!r} tells something of each row and cannot {task.name}; give a row target.")
+        raise InvalidOption(
+            f"system {system!r} tells something of each row and cannot learn {task.name}; give a row target."
+        )
     return task
 
 
