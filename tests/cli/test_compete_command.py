@@ -48,7 +48,9 @@ def test_what_cannot_be_played_is_told(run: Run, tmp_path: Path) -> None:
     )
     assert "numbers with commas" in run("compete", "--gaps", "half", *records, code=2).stderr
     assert "no match to show" in run("compete", "--show", *records, code=2).stderr
-    assert "minirocket" in run("compete", "--list").stdout
+    listed = {line.split()[0] for line in run("compete", "--list").stdout.splitlines() if line.split()}
+    assert {"minirocket", "fast", "denots"} < listed
+    assert not {"running-trees", "cut-denots", "forecast"} & listed
 
 
 @pytest.mark.slow

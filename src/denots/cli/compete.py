@@ -64,6 +64,7 @@ def compete(
       denots compete --show --page docs/competition.md
     """
     from denots.cluster.workers import workers_on
+    from denots.competition.contender import houses
     from denots.competition.contest import chosen_sets
     from denots.competition.match import MatchStore
     from denots.competition.page import write_page
@@ -71,7 +72,6 @@ def compete(
     from denots.competition.standings import all_standings
     from denots.competition.tournament import Tournament, hold, recorded
     from denots.processors import limited_to
-    from denots.systems import SYSTEMS
 
     if listed:
         _list()
@@ -85,7 +85,7 @@ def compete(
         chosen, absent = chosen_sets(None if sets is None else names(sets, "--sets"))
         if absent:
             complain("note", f"not imported, so not played: {', '.join(absent)}.", "bold yellow")
-        wanted = names(systems, "--systems") or (*SYSTEMS.complete(), *PEERS)
+        wanted = names(systems, "--systems") or (*houses(), *PEERS)
         tournament = Tournament(tuple(chosen), tuple(dict.fromkeys(wanted)), _shares(gaps), draws, resamples, learn)
         deadline = None if budget is None else time.monotonic() + 60 * budget
         with limited_to(jobs):
@@ -109,11 +109,11 @@ def _list() -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from denots.competition.contender import houses
     from denots.competition.peers import PEERS
-    from denots.systems import SYSTEMS
 
     table = Table("name", "what it is", box=SIMPLE_HEAD)
-    for name, system in SYSTEMS.complete().items():
+    for name, system in houses().items():
         table.add_row(name, system.description)
     for name, peer in PEERS.items():
         table.add_row(name, peer.description)

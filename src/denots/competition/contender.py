@@ -4,7 +4,7 @@ import abc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from denots.competition.contest import Grid, Task
 from denots.competition.judge import Told
 from denots.data.series import SeriesSet
 from denots.estimators import SeriesClassifier, estimator_for
-from denots.systems import SYSTEMS
+from denots.systems import SYSTEMS, System
 from denots.tasks import TASKS
 
 Teller = Callable[[SeriesSet], Told]
@@ -70,6 +70,12 @@ class House(Contender):
             return Told.of_shares(np.where(np.isnan(shares), estimator.task_.shares, shares), estimator.classes_)
 
         return tell
+
+
+def houses() -> dict[str, System]:
+    """Systems of the registry that answer what a contest asks; others forecast, or tell something of each row."""
+    kinds = [TASKS.find(task) for task in get_args(Task)]
+    return {name: system for name, system in SYSTEMS.complete().items() if any(map(system.serves, kinds))}
 
 
 @cache
