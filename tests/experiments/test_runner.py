@@ -103,7 +103,7 @@ def test_a_run_of_two_experiments_is_made_once_with_the_measures_of_both(tmp_pat
 def test_what_another_experiment_recorded_is_taken_over(tmp_path: Path) -> None:
     results = Results(tmp_path)
     for run in EXPERIMENTS["sine-mix"].plan(SMOKE).runs:
-        results.runs.add(record(run, 0.5, memory=None), ["memory"])
+        results.runs.add(record(run, 0.5, memory=None, saturation=None), ["memory"])
     jobs, known = plan([EXPERIMENTS["sine-mix"]], EXPERIMENTS.values(), SMOKE, results)
     assert known == 0
     outcome = make_runs(jobs, results)
@@ -175,7 +175,7 @@ def test_a_measure_that_fails_costs_no_training(tmp_path: Path) -> None:
     results, short = Results(tmp_path), spec("sine-mix", "last-value", profile="smoke")
     outcome = make_runs([job(short, {"size": broken})], results)
     assert outcome.fates["failed"] == 1
-    assert "sine-mix last-value seed 0 (sine-mix): ValueError: no such thing" in outcome.failures[0]
+    assert "sine-mix last-value raw seed 0 (sine-mix): ValueError: no such thing" in outcome.failures[0]
     (entry,) = results.runs.entries()
     assert (entry.record.spec, entry.record.extra, entry.record.origin.profile) == (short, {}, "smoke")
     assert make_runs([job(short, {"size": size})], results).fates["recorded"] == 1

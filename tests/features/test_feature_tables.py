@@ -75,3 +75,11 @@ def test_a_hole_is_the_middle_and_is_marked() -> None:
     assert found[:, 2].tolist() == [0, 1, 0, 0]
     tied = NormalScores().fit_transform(np.array([[0.0]] * 9 + [[1.0]]))
     assert tied[0, 0] == pytest.approx(norm.ppf(0.45), abs=0.15)  # the middle of the ranks that it shares
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_ranking_a_table_leaves_it_as_it_is(columns: int) -> None:
+    table = np.asfortranarray(np.random.default_rng(0).normal(size=(20, columns)))
+    kept = table.copy()
+    NormalScores().fit_transform(table)
+    np.testing.assert_array_equal(table, kept)

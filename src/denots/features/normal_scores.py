@@ -31,7 +31,7 @@ class NormalScores(TransformerMixin, BaseEstimator):
         table = np.asarray(X, dtype=np.float64)
         outer = 0.5 / len(self.edges_)
         levels = np.linspace(outer, 1 - outer, len(self.edges_))
-        columns, known = np.ascontiguousarray(table.T), np.isfinite(table)
+        columns, known = np.array(table.T, order="C"), np.isfinite(table)
         for column, edges in zip(columns, self.edges_.T, strict=True):
             # Ties share the middle of their ranks: from the left and from the right.
             column[:] = (np.interp(column, edges, levels) - np.interp(-column, -edges[::-1], -levels[::-1])) / 2
