@@ -1,5 +1,6 @@
 """Tell something of every row of a series, from what was known then."""
 
+import abc
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -40,13 +41,13 @@ class RowTask(Task):
         return cls(cls.question([known_rows(series) for series in sets]))
 
     @classmethod
+    @abc.abstractmethod
     def question(cls, labels: list[FloatArray]) -> Task:
         """What is asked, from the known labels of each set."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def encode(self, labels: FloatArray) -> FloatArray:
         """Known labels as they are learnt."""
-        raise NotImplementedError
 
     def pose(self, series: SeriesSet) -> Part:
         labels = row_labels(series)
@@ -71,9 +72,9 @@ class RowTask(Task):
         """The known rows as if each were a series."""
         return Part(part.series, self.flat_target(part.target[~part.target.isnan()]))
 
+    @abc.abstractmethod
     def flat_target(self, target: Tensor) -> Tensor:
         """Known targets as the question for single series has them."""
-        raise NotImplementedError
 
     def row_weights(self, target: Tensor) -> Tensor | None:
         """How much each known row counts; None where all count alike."""
