@@ -18,6 +18,7 @@ from denots.data.transforms import (
     append_times,
     scale_clock,
 )
+from denots.shapes import FloatArray
 
 Widening = Callable[[SeriesSet], SeriesSet]
 TimeChannel = Literal["differences", "stamps", "none"]
@@ -86,8 +87,12 @@ class Intake(nn.Module):
         """Standardised static features; an unknown one takes the training mean."""
         if series.static is None or not len(self.static_centre):
             return torch.zeros(len(series), 0, dtype=dtype)
+        return self.static_rows(series.static, dtype)
+
+    def static_rows(self, static: FloatArray, dtype: torch.dtype) -> Float[Tensor, "n S"]:
+        """The same for a row of numbers a series."""
         standardiser = Standardiser(self.static_centre.numpy(), self.static_scale.numpy())
-        return torch.from_numpy(np.nan_to_num(standardiser.apply(series.static.astype(np.float64)))).to(dtype)
+        return torch.from_numpy(np.nan_to_num(standardiser.apply(static.astype(np.float64)))).to(dtype)
 
     def _widened(self, series: SeriesSet) -> SeriesSet:
         clocked = scale_clock(series, 1.0 / self.time_scale.item())

@@ -13,6 +13,7 @@ from torch import Tensor
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.registry import lookup
+from denots.systems.carried import Carried
 from denots.tasks import Part, Task
 from denots.training.model import Output
 from denots.training.progress import Progress
@@ -82,6 +83,11 @@ class Fitted(abc.ABC):
     @abc.abstractmethod
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
         """Raw outputs of the task for each series, at its end or at query times; the same in any company."""
+
+    @property
+    def carried(self) -> Carried | None:
+        """The same answers from a state that is carried from row to row, where the system has one."""
+        return None
 
     @abc.abstractmethod
     def state(self) -> State:

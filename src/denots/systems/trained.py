@@ -9,9 +9,11 @@ import torch
 from torch import Tensor
 
 from denots.backbones import Backbone
+from denots.backbones.running import Running
 from denots.data.series import SeriesSet
 from denots.data.split import deal_folds
 from denots.data.transforms import thinned_copies
+from denots.systems.carried import Carried
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known, plain_arrays
 from denots.tasks import Part, Task
 from denots.training.config import TrainConfig
@@ -38,6 +40,11 @@ class TrainedModel(Fitted):
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
         return run_model(self.model, self.model.backbone.prepare(series), at)
+
+    @property
+    def carried(self) -> Carried | None:
+        backbone = self.model.backbone
+        return Carried(self.model.eval(), backbone) if isinstance(backbone, Running) else None
 
     def state(self) -> State:
         return State(self.settled, plain_arrays(self.model.state_dict()))

@@ -1,0 +1,94 @@
+"""A state that is carried from row to row has the bits of one that is computed from all rows, for every backbone that can."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from denots.backbones import BACKBONES, Backbone
+from denots.backbones.running import Memory, Running
+from denots.data import SeriesSet
+
+RUNNING = [name for name, backbone in BACKBONES.items() if issubclass(backbone, Running)]
+
+
+def walks(n: int = 12, *, static: bool = True) -> SeriesSet:
+    """Walks with holes at random times; some see nothing in their first rows."""
+    rng = np.random.default_rng(0)
+    times = [np.sort(rng.uniform(0, 9, rng.integers(1, 9))) for _ in range(n)]
+    values = [10 + rng.normal(size=(len(t), 3)).cumsum(axis=0) for t in times]
+    for table in values:
+        table[:-1][rng.random((len(table) - 1, 3)) < 0.4] = np.nan
+    known = np.where(rng.random((n, 2)) < 0.3, np.nan, rng.normal(size=(n, 2)))
+    return SeriesSet.from_arrays(times, values, static=known if static else None, start=-rng.uniform(0, 3, n))
+
+
+def built(name: str, series: SeriesSet) -> Backbone:
+    torch.manual_seed(0)
+    cls = BACKBONES[name]
+    backbone = cls(cls.Config(state_size=12), len(series.channels), len(series.static_names))
+    backbone.calibrate(series)
+    return backbone.eval()
+
+
+def some(memory: Memory, rows: np.ndarray) -> Memory:
+    return {name: array[rows] for name, array in memory.items()}
+
+
+def carried(backbone: Running, series: SeriesSet, at: np.ndarray) -> np.ndarray:
+    """States at times, one for each series, after the rows up to them, step by step and all series together."""
+    static = np.zeros((len(series), 0)) if series.static is None else series.static
+    memory = backbone.begin(series.start, static)
+    until = [int((one.times <= moment).sum()) for one, moment in zip(series, at, strict=True)]
+    for place in range(max(until)):
+        going = np.flatnonzero(np.array(until) > place)
+        row = series.offsets[going] + place
+        stepped = backbone.step(some(memory, going), series.times[row], series.values[row])
+        for name, array in memory.items():
+            array = array.copy()
+            array[going] = stepped[name]
+            memory[name] = array
+    return backbone.read(memory, at)
+
+
+@pytest.mark.parametrize("static", [True, False])
+@pytest.mark.parametrize("name", RUNNING)
+def test_states_are_those_of_the_whole_series(name: str, static: bool) -> None:
+    series = walks(static=static)
+    backbone, rng = built(name, series), np.random.default_rng(1)
+    for at in (series.ends, series.ends + 1.5, np.array([rng.uniform(one.times[0], 12) for one in series])):
+        with torch.inference_mode():
+            wanted = backbone(backbone.prepare(series), torch.from_numpy(at)[:, None]).states[:, 0]
+        np.testing.assert_array_equal(carried(backbone, series, at), wanted.numpy())
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_company_changes_no_bit_and_reading_changes_nothing(name: str) -> None:
+    series = walks()
+    backbone = built(name, series)
+    whole = carried(backbone, series, series.ends + 0.25)
+    for k in range(len(series)):
+        alone = series.select([k])
+        np.testing.assert_array_equal(carried(backbone, alone, alone.ends + 0.25)[0], whole[k])
+    memory = backbone.begin(series.start, np.asarray(series.static))
+    before = {key: array.copy() for key, array in memory.items()}
+    after = backbone.step(memory, series.times[series.offsets[:-1]], series.values[series.offsets[:-1]])
+    kept = {key: array.copy() for key, array in after.items()}
+    backbone.read(after, series.ends + 1)
+    for left, right in ((memory, before), (after, kept)):
+        for key in left:
+            np.testing.assert_array_equal(left[key], right[key])
+    assert {key: (a.dtype, a.shape) for key, a in after.items()} == {k: (a.dtype, a.shape) for k, a in before.items()}
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_values_that_break_a_state_break_it_alone(name: str) -> None:
+    series = walks()
+    backbone = built(name, series)
+    values = series.values.copy()
+    values[series.offsets[3]] = 1e300
+    broken = replace(series, values=values)
+    states, whole = carried(backbone, broken, series.ends), carried(backbone, series, series.ends)
+    others = np.arange(len(series)) != 3
+    np.testing.assert_array_equal(states[others], whole[others])
