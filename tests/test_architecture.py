@@ -24,6 +24,7 @@ LAYERS = (
         "protocol",
         "progress",
         "processors",
+        "tableaus",
     ),
     ("cluster",),
     ("pages",),

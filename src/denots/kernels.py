@@ -1,4 +1,4 @@
-"""The native extension, behind ordinary functions of arrays and tensors."""
+"""The native extension, behind ordinary functions of arrays."""
 
 import warnings
 from collections.abc import Mapping
@@ -6,18 +6,17 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from denots import _native
 from denots.errors import NativeUnavailable, SlowWarning
+from denots.processors import threads
 from denots.shapes import FloatArray, IntArray
 
 # Bytes for the stages of a recorded solve; what does not fit is computed again for the gradient,
 # with the same result to the last bit.
 TAPE_BUDGET = 128 * 2**20
 
-_PROBLEMS = {torch.float32: _native.Problem32, torch.float64: _native.Problem64}
+_PROBLEMS = {np.dtype(np.float32): _native.Problem32, np.dtype(np.float64): _native.Problem64}
 
 
 def fit_splines(
@@ -36,7 +35,7 @@ def fit_splines(
         value=value,
         slope_before=before,
         slope_after=after,
-        threads=torch.get_num_threads(),
+        threads=threads(),
     )
     return value, before, after
 
@@ -44,7 +43,7 @@ def fit_splines(
 def fill_straight(offsets: IntArray, times: FloatArray, table: FloatArray) -> None:
     """Fill the holes of a table [N, C], in place, by straight lines; before the first and after the last value it is held."""
     no_slopes = np.empty((0, table.shape[1]), table.dtype)
-    _native.fit_splines("linear", offsets, times, table, table, no_slopes, no_slopes, torch.get_num_threads())
+    _native.fit_splines("linear", offsets, times, table, table, no_slopes, no_slopes, threads())
 
 
 def drive_rows(
@@ -65,7 +64,7 @@ def drive_rows(
         driven_offsets=driven_offsets,
         driven_times=driven_times,
         driven=driven,
-        threads=torch.get_num_threads(),
+        threads=threads(),
     )
     return driven_offsets, driven_times, driven
 
@@ -102,9 +101,7 @@ def oscillator_shares(*, begins: IntArray, threshold: FloatArray, **others: Any)
 def _pooled(begins: IntArray, threshold: FloatArray, rows: int, **others: Any) -> FloatArray:
     target()
     pooled = np.empty((len(begins), rows, threshold.shape[1]), np.float32)
-    _native.pool_oscillators(
-        begins=begins, threshold=threshold, **others, pooled=pooled, threads=torch.get_num_threads()
-    )
+    _native.pool_oscillators(begins=begins, threshold=threshold, **others, pooled=pooled, threads=threads())
     return pooled
 
 
@@ -143,45 +140,31 @@ def method(order: int, safety: float, tables: Mapping[str, FloatArray]) -> _nati
     return _native.Method(order=order, safety=safety, **tables)
 
 
-def problem(dtype: torch.dtype, *, bias: Tensor, **others: Any) -> Any:
+def problem(*, h0: FloatArray, bias: FloatArray, **others: Any) -> Any:
     """Everything a solve reads, as one native object that holds on to its arrays.
 
     A bias without a series axis serves all series.
     """
     target()
-    bias = bias if bias.ndim == 2 else bias[None]
-    return _PROBLEMS[dtype](**_arrays({"bias": bias, **others}))
+    return _PROBLEMS[h0.dtype](h0=h0, bias=bias if bias.ndim == 2 else bias[None], **others)
 
 
-def solve(problem: Any, *, record: bool, **found: Tensor) -> Any:
-    """Fill the tensors `found`; returns the tape of accepted steps if it is to be recorded."""
-    arrays = {name: tensor.numpy() for name, tensor in found.items()}
-    return problem.solve(**arrays, record=record, tape_budget=TAPE_BUDGET, threads=torch.get_num_threads())
+def solve(problem: Any, *, record: bool, **found: Any) -> Any:
+    """Fill the arrays `found`; returns the tape of accepted steps if it is to be recorded."""
+    return problem.solve(**found, record=record, tape_budget=TAPE_BUDGET, threads=threads())
 
 
-def pull_back(
-    problem: Any, tape: Any, *, states: Tensor, status: Tensor, accepted: Tensor, **gradients: Tensor
-) -> None:
-    """Fill the tensors `gradients`, given the gradient of the states and what `solve` found.
+def pull_back(problem: Any, tape: Any, **arrays: Any) -> None:
+    """Fill the gradients among the arrays, given that of the states and what `solve` found.
 
     Those of `values` and `slopes` of the path may be left out, which is faster.
     """
-    given = _arrays({"states": states, "status": status, "accepted": accepted})
-    arrays = {name: tensor.numpy() for name, tensor in gradients.items()}
-    problem.pull_back(**given, **arrays, tape=tape, threads=torch.get_num_threads())
+    problem.pull_back(**arrays, tape=tape, threads=threads())
 
 
-def steps(problem: Any, tape: Any, *, offsets: Tensor, **found: Tensor) -> None:
-    """Fill the tensors `found`, times and states at the start of every accepted step of a recorded solve.
+def steps(problem: Any, tape: Any, *, offsets: IntArray, **found: Any) -> None:
+    """Fill the arrays `found`, times and states at the start of every accepted step of a recorded solve.
 
     Rows `offsets[i]` to `offsets[i + 1]` are those of series i; the last of them is left for its end.
     """
-    problem.steps(tape=tape, **_arrays({"offsets": offsets}), **{name: it.numpy() for name, it in found.items()})
-
-
-def _arrays(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Tensors as contiguous arrays that share memory where they can: NumPy hands them over fastest."""
-    return {
-        name: value.detach().contiguous().numpy() if isinstance(value, Tensor) else value
-        for name, value in arguments.items()
-    }
+    problem.steps(tape=tape, offsets=offsets, **found)

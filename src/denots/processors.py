@@ -1,14 +1,24 @@
 """How many processors a command keeps busy: threads of kernels and processes never multiply beyond what was asked."""
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import torch
-
 from denots.errors import InvalidOption
+
+
+def threads() -> int:
+    """How many threads kernels use: as many as torch does, where it is in use; else OMP_NUM_THREADS, or one a processor."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        return int(torch.get_num_threads())
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted):
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_jobs(jobs: int | None, name: str = "jobs") -> None:
@@ -22,6 +32,7 @@ def limited_to(jobs: int | None) -> Iterator[None]:
     if jobs is None:
         yield
         return
+    import torch
     from threadpoolctl import threadpool_limits
 
     before = torch.get_num_threads()
@@ -35,6 +46,8 @@ def limited_to(jobs: int | None) -> Iterator[None]:
 
 def start_worker(threads: int, parent: int, stop: Any = None) -> None:
     """First thing in a process of a pool: keep to its threads, and end when the parent says so or is no more."""
+    import torch
+
     torch.set_num_threads(threads)
     said = threading.Event() if stop is None else stop
 

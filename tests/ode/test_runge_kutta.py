@@ -5,7 +5,8 @@ import pytest
 import torch
 from scipy.integrate import RK45
 
-from denots.ode.runge_kutta import DOPRI5, METHODS, interpolate, step
+from denots.ode.runge_kutta import interpolate, step
+from denots.tableaus import DOPRI5, METHODS
 
 pytestmark = pytest.mark.usefixtures("double")
 DENSE_ORDER = {"dopri5": 4, "tsit5": 4, "owrenzen4": 4, "bosh3": 3, "rk4": 3, "euler": 1}

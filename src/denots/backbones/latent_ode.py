@@ -16,10 +16,11 @@ from denots.backbones.solver import SolverConfig
 from denots.data.series import SeriesSet, ragged_rows
 from denots.data.transforms import fill_with_neighbours, fill_with_zeros
 from denots.fields.autonomous import AutonomousField
-from denots.ode.runge_kutta import RK4, step
+from denots.ode.runge_kutta import step
 from denots.options import Choice, tunable
 from denots.rowwise import linear_rows
 from denots.shapes import BoolArray
+from denots.tableaus import RK4
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from torch.autograd.function import once_differentiable
 from denots import kernels
 from denots.fields.field import Kernel, VectorField
 from denots.ode.input_map import InputMap
-from denots.ode.runge_kutta import METHODS
 from denots.ode.solution import Solution
 from denots.paths.path import Path
+from denots.tableaus import METHODS
 
 MAX_STATES = 512
 _DTYPES = (torch.float32, torch.float64)
@@ -64,17 +64,25 @@ def _method(name: str) -> Any:
     return kernels.method(table.order, table.safety, tables)
 
 
+def arrays_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Tensors as contiguous arrays that share memory where they can: NumPy hands them over fastest."""
+    return {
+        name: value.detach().contiguous().numpy() if isinstance(value, Tensor) else value
+        for name, value in given.items()
+    }
+
+
 def run(fixed: dict[str, Any], weights: tuple[Tensor, ...], *, record: bool) -> tuple[Any, Any, Solution]:
     """The native problem, the tape of its accepted steps if they are recorded, and what was found."""
     given: dict[str, Any] = dict(zip(_WEIGHTS, weights, strict=True))
     h0 = given["h0"]
-    problem = kernels.problem(h0.dtype, **given, **fixed)
+    problem = kernels.problem(**arrays_of(given | fixed))
     n = len(h0)
     states = h0.new_empty(n, fixed["queries"].shape[1], h0.shape[1])
     status, evaluations, accepted, rejected = torch.empty(4, n, dtype=torch.int64).unbind()
     reached = torch.empty(n, dtype=torch.float64)
     found = Solution(states, status, evaluations, accepted, rejected, reached, backend="native")
-    tape = kernels.solve(problem, record=record, **{name: getattr(found, name) for name in _FOUND})
+    tape = kernels.solve(problem, record=record, **{name: getattr(found, name).numpy() for name in _FOUND})
     return problem, tape, found
 
 
@@ -103,10 +111,8 @@ class _FusedSolve(torch.autograd.Function):
         kernels.pull_back(
             ctx.problem,
             ctx.tape,
-            states=gradients[0],
-            status=status,
-            accepted=accepted,
-            **{**found, "bias": bias if bias.ndim == 2 else bias[None]},
+            **arrays_of({"states": gradients[0], "status": status, "accepted": accepted}),
+            **arrays_of({**found, "bias": bias if bias.ndim == 2 else bias[None]}),
         )
         return None, *(found.get(name) for name in _WEIGHTS)
 

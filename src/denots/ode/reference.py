@@ -15,9 +15,10 @@ from torch import Tensor
 from denots.fields.field import AffineInputField, VectorField
 from denots.ode.controller import SHRINK, first_step, scaled_error, step_ratio
 from denots.ode.input_map import InputMap
-from denots.ode.runge_kutta import Tableau, combine, interpolate, step
+from denots.ode.runge_kutta import combine, interpolate, step
 from denots.ode.solution import Solution, Status
 from denots.paths.path import Path
+from denots.tableaus import Tableau
 
 
 @dataclass(kw_only=True, eq=False)

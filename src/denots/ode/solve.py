@@ -13,11 +13,11 @@ from denots.fields.field import AffineInputField, Kernel, VectorField
 from denots.ode.input_map import InputMap
 from denots.ode.native import fused, pose, solve_native
 from denots.ode.reference import ReferenceRun
-from denots.ode.runge_kutta import METHODS, Tableau
 from denots.ode.solution import Solution
 from denots.ode.used import noted
 from denots.paths.path import Path
 from denots.registry import lookup
+from denots.tableaus import METHODS, Tableau
 
 Backend = Literal["auto", "native", "reference"]
 

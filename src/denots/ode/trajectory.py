@@ -10,12 +10,12 @@ from denots import kernels
 from denots.errors import NativeUnavailable
 from denots.fields.field import VectorField
 from denots.ode.native import fused, pose, run
-from denots.ode.runge_kutta import METHODS
 from denots.ode.solution import Solution
 from denots.ode.solve import check_options, check_shapes
 from denots.ode.used import noted
 from denots.paths.path import Path
 from denots.registry import lookup
+from denots.tableaus import METHODS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,7 @@ def trajectory(
     offsets = torch.cat([torch.zeros(1, dtype=torch.int64), (solution.accepted + 1).cumsum(0)])
     rows = int(offsets[-1])
     times, states = torch.empty(rows, dtype=torch.float64), h0.new_empty(rows, h0.shape[1])
-    kernels.steps(problem, tape, offsets=offsets, times=times, states=states)
+    kernels.steps(problem, tape, offsets=offsets.numpy(), times=times.numpy(), states=states.numpy())
     last = offsets[1:] - 1
     times[last], states[last] = solution.reached, solution.states[:, 0]
     return Trajectory(times, states, offsets, noted(solution))

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from denots.data.series import SeriesSet
 from denots.errors import NotCertifiable
-from denots.ode.runge_kutta import METHODS
+from denots.tableaus import METHODS
 from denots.tasks import Classification
 from denots.theory.forgetting import half_life, influence
 from denots.theory.lipschitz import jacobians
