@@ -8,7 +8,9 @@
 #include "arguments.h"
 #include "denots/cpu.h"
 #include "denots/drive.h"
+#include "denots/normal_scores.h"
 #include "denots/oscillators.h"
+#include "denots/summary.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -141,11 +143,58 @@ void bind_drive(nb::module_& m) {
         "driven"_a.noconvert(), "threads"_a);
 }
 
+template <class Real>
+void summarise(Vector<const std::int64_t> offsets, Vector<const double> times, Vector<const double> start,
+               Matrix<const Real> values, double late, std::int64_t first_column, Matrix<double> table,
+               int threads) {
+  const auto n = static_cast<std::int64_t>(offsets.shape(0)) - 1,
+             N = static_cast<std::int64_t>(times.shape(0)), C = static_cast<std::int64_t>(values.shape(1)),
+             columns = static_cast<std::int64_t>(table.shape(1));
+  expect_offsets(offsets, N);
+  for (std::int64_t i = 0; i < n; ++i)
+    require(offsets.data()[i] < offsets.data()[i + 1],
+            "offsets: series " + std::to_string(i) + " needs a row.");
+  expect(values, "values", {N, C});
+  expect(start, "start", {n});
+  require(first_column >= 0, "first_column: expected a column of the table.");
+  expect(table, "table", {n, first_column + C * denots::statistics_a_channel});
+  expect_threads(threads);
+  nb::gil_scoped_release release;
+  denots::summarise<Real>(n, C, offsets.data(), times.data(), start.data(), values.data(), late, columns,
+                          first_column, table.data(), threads);
+}
+
+template <class Real>
+void bind_summary(nb::module_& m) {
+  m.def("summarise", &::summarise<Real>, nb::kw_only(), "offsets"_a.noconvert(), "times"_a.noconvert(),
+        "start"_a.noconvert(), "values"_a.noconvert(), "late"_a, "first_column"_a, "table"_a.noconvert(),
+        "threads"_a);
+}
+
+void normal_scores(Matrix<const double> table, Matrix<const double> edges, Vector<const double> levels,
+                   Vector<const std::int64_t> holes, Matrix<float> scores, int threads) {
+  const auto rows = static_cast<std::int64_t>(table.shape(0)), F = static_cast<std::int64_t>(table.shape(1)),
+             Q = static_cast<std::int64_t>(levels.shape(0)), H = static_cast<std::int64_t>(holes.shape(0));
+  require(Q >= 1, "levels: expected at least 1.");
+  expect(edges, "edges", {F, Q});
+  for (std::int64_t k = 0; k < H; ++k)
+    require(holes.data()[k] >= 0 && holes.data()[k] < F, "holes: there is no such column.");
+  expect(scores, "scores", {rows, F + H});
+  expect_threads(threads);
+  nb::gil_scoped_release release;
+  denots::normal_scores(rows, F, table.data(), Q, edges.data(), levels.data(), H, holes.data(), scores.data(),
+                        threads);
+}
+
 }  // namespace
 
 void denots::bind_pooling(nb::module_& m) {
   bind_drive<float>(m);
   bind_drive<double>(m);
+  bind_summary<float>(m);
+  bind_summary<double>(m);
+  m.def("normal_scores", &::normal_scores, nb::kw_only(), "table"_a.noconvert(), "edges"_a.noconvert(),
+        "levels"_a.noconvert(), "holes"_a.noconvert(), "scores"_a.noconvert(), "threads"_a);
   m.def("pool_oscillators", &::pool_oscillators, nb::kw_only(), "begins"_a.noconvert(), "ends"_a.noconvert(),
         "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "spans"_a.noconvert(),
         "rate"_a.noconvert(), "frequency"_a.noconvert(), "cosine"_a.noconvert(), "sine"_a.noconvert(),

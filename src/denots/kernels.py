@@ -69,6 +69,43 @@ def drive_rows(
     return driven_offsets, driven_times, driven
 
 
+def summarise(
+    offsets: IntArray,
+    times: FloatArray,
+    start: FloatArray,
+    values: FloatArray,
+    *,
+    late: float,
+    table: FloatArray,
+    first_column: int,
+) -> None:
+    """Fill the statistics of all channels into a table, as `data.summary` describes them."""
+    _native.summarise(
+        offsets=np.ascontiguousarray(offsets),
+        times=np.ascontiguousarray(times),
+        start=np.ascontiguousarray(start),
+        values=np.ascontiguousarray(values),
+        late=late,
+        table=table,
+        first_column=first_column,
+        threads=torch.get_num_threads(),
+    )
+
+
+def normal_scores(table: FloatArray, edges: FloatArray, levels: FloatArray, holes: IntArray) -> FloatArray:
+    """Each column of a table by rank, as `features.NormalScores` describes it; `edges` has a row for each."""
+    scores = np.empty((len(table), table.shape[1] + len(holes)), np.float32)
+    _native.normal_scores(
+        table=np.ascontiguousarray(table),
+        edges=np.ascontiguousarray(edges),
+        levels=levels,
+        holes=holes,
+        scores=scores,
+        threads=torch.get_num_threads(),
+    )
+    return scores
+
+
 class Pooled(NamedTuple):
     """What oscillators did along each series [n, oscillators]; for each threshold [n, thresholds, oscillators] the share
     of time above it, and by how much on average."""

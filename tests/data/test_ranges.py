@@ -107,6 +107,31 @@ def test_a_remark_does_not_depend_on_the_other_series() -> None:
     assert [ranges.remarks(odd[[k]])[0] for k in range(20)] == ranges.remarks(odd)[:20]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_remarks_are_about_medians_and_about_single_values(dtype: type) -> None:
+    rng = np.random.default_rng(7)
+    ranges = Ranges.of(TRAIN)
+    scale = np.repeat(10.0 ** rng.uniform(-3, 3, len(TEST)), TEST.lengths) * 10.0 ** rng.uniform(0, 2, len(TEST.times))
+    pace = np.repeat(10.0 ** rng.uniform(-2, 2, len(TEST)), TEST.lengths)
+    odd = replace(
+        TEST, values=(TEST.values * scale[:, None]).astype(dtype), times=TEST.times * pace, start=np.zeros(1000)
+    )
+    for one, remark in zip(odd, ranges.remarks(odd), strict=True):
+        gap = np.median(np.diff(one.times))
+        assert ("rows lie apart" in remark) == (gap > 3 * ranges.gaps[2] or gap < ranges.gaps[0] / 3)
+        expected = []
+        for name, column, (low, q01, q99, high) in zip(odd.channels, one.values.T, ranges.values, strict=True):
+            seen = column[~np.isnan(column)].astype(float)
+            if not len(seen):
+                continue
+            width, typical = max(q99 - q01, 0.1 * high), np.median(seen)
+            far = typical > high + width or typical < max(low - width, min(low, q01 / 3) / 3)
+            if far or seen.max() > high + 50 * width:
+                expected.append(f"channel {name!r} is {'typically ' if far else ''}")
+        assert [words in remark or "more" in remark for words in expected] == [True] * len(expected)
+        assert remark.count("channel") <= len(expected)
+
+
 def test_constant_channels_and_single_rows_are_no_trouble() -> None:
     single = SeriesSet.from_arrays([[0.0], [1.0]], [[[5.0]], [[5.0]]])
     ranges = Ranges.of(single)

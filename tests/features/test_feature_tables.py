@@ -77,6 +77,25 @@ def test_a_hole_is_the_middle_and_is_marked() -> None:
     assert tied[0, 0] == pytest.approx(norm.ppf(0.45), abs=0.15)  # the middle of the ranks that it shares
 
 
+def test_scores_are_those_of_interpolated_ranks_and_scipys_quantiles() -> None:
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(500, 5)) * [1, 1e-3, 1e6, 1, 0]
+    table[:, 3] = rng.integers(0, 4, 500)  # ties
+    table[rng.random(table.shape) < 0.2] = np.nan
+    scores = NormalScores().fit(table[:300])
+    outer = 0.5 / len(scores.edges_)
+    levels = np.linspace(outer, 1 - outer, len(scores.edges_))
+    asked = np.concatenate([table, scores.edges_, [[np.inf] * 5, [-np.inf] * 5, [1e300] * 5]])
+    found = scores.transform(asked)
+    for k, (column, edges) in enumerate(zip(asked.T, scores.edges_.T, strict=True)):
+        below, above = np.interp(column, edges, levels), -np.interp(-column, -edges[::-1], -levels[::-1])
+        wanted = np.where(np.isfinite(column), norm.ppf((below + above) / 2), 0.0)
+        np.testing.assert_allclose(found[:, k], wanted, rtol=2e-7, atol=1e-9)
+    np.testing.assert_array_equal(found[:, 5:], ~np.isfinite(asked[:, scores.holes_]))
+    again = NormalScores().restore(scores.state())
+    np.testing.assert_array_equal(np.concatenate([again.transform(row[None]) for row in asked]), found)
+
+
 @pytest.mark.parametrize("columns", [1, 3])
 def test_ranking_a_table_leaves_it_as_it_is(columns: int) -> None:
     table = np.asfortranarray(np.random.default_rng(0).normal(size=(20, columns)))

@@ -6,9 +6,9 @@ the training data tells.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,10 +58,20 @@ class Ranges:
         """One text for each series: what lies far outside the training data and the likely cause; empty if nothing."""
         found: list[list[str]] = [[] for _ in range(len(series))]
         self._remark_on_times(series, found)
-        for name, column in zip(series.channels, series.values.T, strict=True):
-            place = self.channels.index(name) if name in self.channels else None
-            self._remark_on_channel(series, name, column, None if place is None else self.values[place], found)
+        usual = [self._usual(name) for name in series.channels]
+        cells = np.flatnonzero(_outside(series.values, usual))
+        if len(cells):
+            rows, channels = np.divmod(cells, len(usual))
+            chosen = np.unique(np.searchsorted(series.offsets, rows, side="right") - 1)
+            few, theirs = series.select(chosen), [found[k] for k in chosen]
+            for c in np.unique(channels):
+                self._remark_on_channel(few, series.channels[c], few.values[:, c], usual[c], theirs)
         return ["; ".join(parts[:3]) + (f"; and {len(parts) - 3} more" if len(parts) > 3 else "") for parts in found]
+
+    def _usual(self, channel: str) -> "_Usual | None":
+        """What training saw of a channel; None where that is nothing."""
+        seen = self.values[self.channels.index(channel)] if channel in self.channels else np.full(4, np.nan)
+        return None if np.isnan(seen).any() else _Usual(*map(float, seen))
 
     def as_json(self) -> dict[str, Any]:
         """Everything that `from_json` needs to make the same ranges."""
@@ -94,7 +104,7 @@ class Ranges:
         unit = f" {series.time_unit}" if series.time_unit else ""
         for what, seen, (low, middle, high) in (
             ("it spans", _spans(series), self.spans),
-            ("its rows lie apart", _gaps(series), self.gaps),
+            ("its rows lie apart", _gaps(series, self.gaps), self.gaps),
         ):
             for k in np.flatnonzero((seen > LOOSE * high) | (seen < low / LOOSE)):
                 cause = time_cause(float(seen[k]), float(middle))
@@ -103,23 +113,41 @@ class Ranges:
             found[k].append(f"it has {series.lengths[k]} rows, in training at most {self.lengths[2]:g}")
 
     def _remark_on_channel(
-        self, series: SeriesSet, name: str, column: FloatArray, usual: FloatArray | None, found: list[list[str]]
+        self, series: SeriesSet, name: str, column: FloatArray, usual: "_Usual | None", found: list[list[str]]
     ) -> None:
         seen = ~np.isnan(column)
-        if usual is None or np.isnan(usual).any():
+        if usual is None:
             for k in np.unique(series.owner()[seen]):
                 found[k].append(f"channel {name!r} was never observed in training")
             return
         low, q01, q99, high = usual
-        width = max(q99 - q01, 0.1 * max(abs(low), abs(high)), 1e-12)
+        width = usual.width
         typical, farthest = _typical_and_farthest(series, column, seen, (low + high) / 2)
         shifted = (typical > high + width) | (typical < low - width)
-        shrunk = (q01 > 0) & (typical > 0) & (typical < min(low, q01 / LOOSE) / LOOSE)
+        shrunk = (typical > 0) & (typical < usual.shrunk)
         wild = (farthest > high + WILD * width) | (farthest < low - WILD * width)
         for k in np.flatnonzero(shifted | shrunk | wild):
             value, word = (typical[k], "typically ") if shifted[k] or shrunk[k] else (farthest[k], "")
-            cause = _value_cause(float(value), float(q01), float(q99))
+            cause = _value_cause(float(value), q01, q99)
             found[k].append(f"channel {name!r} is {word}{value:.4g}, in training {low:.4g} to {high:.4g}{cause}")
+
+
+class _Usual(NamedTuple):
+    """Values of a channel in training."""
+
+    low: float
+    q01: float
+    q99: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        return max(self.q99 - self.q01, 0.1 * max(abs(self.low), abs(self.high)), 1e-12)
+
+    @property
+    def shrunk(self) -> float:
+        """Positive values that are typically below are too small, where usual ones are positive."""
+        return min(self.low, self.q01 / LOOSE) / LOOSE if self.q01 > 0 else -math.inf
 
 
 _SHAPES: dict[str, tuple[Any, ...]] = {
@@ -143,12 +171,32 @@ def _spans(series: SeriesSet) -> FloatArray:
     return np.where(series.lengths > 1, series.ends - series.times[series.offsets[:-1]], np.nan)
 
 
-def _gaps(series: SeriesSet) -> FloatArray:
-    """The median time from row to row of each series; NaN for a single row."""
+def _outside(values: FloatArray, usual: Sequence[_Usual | None]) -> BoolArray:
+    """Cells so far from training that their series may deserve a remark; where a median is far, a cell is, too."""
+    above = np.array([-math.inf if it is None else it.high + it.width for it in usual])
+    below = np.array([math.inf if it is None else max(it.low - it.width, it.shrunk) for it in usual])
+    if values.dtype == np.float32:  # compared as they are, which is faster; rounding must not hide a cell
+        infinite = np.float32(math.inf)
+        with np.errstate(over="ignore"):
+            above, below = above.astype(np.float32), below.astype(np.float32)
+        above, below = np.nextafter(above, -infinite), np.nextafter(below, infinite)
+    return (values > above) | (values < below)
+
+
+def _gaps(series: SeriesSet, limits: FloatArray | None = None) -> FloatArray:
+    """The median time from row to row of each series; NaN for a single row.
+
+    With limits, also where no step is so long or so short that they could be exceeded.
+    """
     inner = np.ones(len(series.times), dtype=bool)
     inner[series.offsets[:-1]] = False
-    steps = np.diff(series.times, prepend=0.0)[inner]
-    return _medians(steps, series.owner()[inner], len(series))
+    rows = np.flatnonzero(inner)
+    steps, owner = np.diff(series.times, prepend=0.0)[rows], series.owner()[rows]
+    if limits is not None:
+        odd = np.zeros(len(series), dtype=bool)
+        odd[owner[(steps > LOOSE * limits[2]) | (steps < limits[0] / LOOSE)]] = True
+        steps, owner = steps[odd[owner]], owner[odd[owner]]
+    return _medians(steps, owner, len(series))
 
 
 def _medians(seen: FloatArray, owner: IntArray, n: int) -> FloatArray:
