@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denots.data import Series, SeriesSet
+from denots.data.blocks import in_blocks
 from denots.data.split import deal_folds
 from denots.data.transforms import thinned_copies
 from denots.errors import InvalidOption, InvalidSeries, InvalidTarget
@@ -325,3 +326,19 @@ def test_folds_hold_each_row_once_and_deal_classes_out(labels: np.ndarray | None
     assert {len(fold) for fold in folds} == {4, 5}
     if labels is not None:
         assert all(len(set(labels[fold])) == len(fold) for fold in folds)
+
+
+def test_blocks_are_the_series_in_order_and_share_their_rows() -> None:
+    series = SeriesSet.from_arrays(
+        [[0.0, 1.0], [2.0], [0.0, 3.0, 4.0], [1.0], [5.0, 6.0]],
+        [np.arange(2 * k).reshape(k, 2) for k in (2, 1, 3, 1, 2)],
+        target=[1, 0, 1, 1, 0],
+        static=[[1.0], [2.0], [3.0], [4.0], [5.0]],
+        row_target=[[0.0] * k for k in (2, 1, 3, 1, 2)],
+        ids=list("abcde"),
+    )
+    blocks = list(in_blocks(series, 2))
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    for first, block in zip((0, 2, 4), blocks, strict=True):
+        assert block.same_as(series.select(np.arange(first, first + len(block))))
+        assert np.shares_memory(block.values, series.values)

@@ -10,9 +10,9 @@ namespace denots {
 // ones.
 constexpr std::int64_t statistics_at_once = 11, statistics_a_channel = 2 * statistics_at_once + 1;
 
-// times [N] and values [N, C] hold the rows of all series end to end, NaN where nothing was observed; series i
-// owns rows offsets[i] .. offsets[i + 1], of which it has at least one, and began at start[i]. Rows from the
-// share `late` of its span on are late.
+// times [N] and values [N, C] hold the rows of all series end to end, NaN where nothing was observed; series
+// i owns rows offsets[i] .. offsets[i + 1], of which it has at least one, and began at start[i]. Rows from
+// the share `late` of its span on are late.
 //
 // Fills statistics_a_channel numbers for each channel in row i of a table with `columns` columns, from its
 // column `first_column` on; NaN where one is not defined. Sums are those of NumPy, to the last bit.

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from denots.backbones.options import check_options
+from denots.data.blocks import in_blocks
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.features import NormalScores, Oscillators, RandomFields, Summary
@@ -104,8 +105,7 @@ class LinearModel(Fitted):
     shift: FloatArray
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        blocks = np.split(np.arange(len(series)), range(TOGETHER, len(series), TOGETHER))
-        told = torch.cat([self._told(series.select(rows)) for rows in blocks])
+        told = torch.cat([self._told(block) for block in in_blocks(series, TOGETHER)])
         return Output(told, told.isfinite().all(dim=1))
 
     def _told(self, series: SeriesSet) -> Tensor:
