@@ -88,7 +88,7 @@ def summarise(
         late=late,
         table=table,
         first_column=first_column,
-        threads=torch.get_num_threads(),
+        threads=threads(),
     )
 
 
@@ -101,7 +101,7 @@ def normal_scores(table: FloatArray, edges: FloatArray, levels: FloatArray, hole
         levels=levels,
         holes=holes,
         scores=scores,
-        threads=torch.get_num_threads(),
+        threads=threads(),
     )
     return scores
 

@@ -114,5 +114,5 @@ def test_a_row_does_not_depend_on_threads_or_neighbours(monkeypatch: pytest.Monk
     together = summarise(series)
     for k in range(len(series)):
         np.testing.assert_array_equal(summarise(series[[k]]), together[[k]])
-    monkeypatch.setattr(kernels.torch, "get_num_threads", lambda: 3)
+    monkeypatch.setattr(kernels, "threads", lambda: 3)
     np.testing.assert_array_equal(summarise(series), together)

@@ -49,7 +49,7 @@ def test_rows_do_not_depend_on_threads_or_neighbours(monkeypatch: pytest.MonkeyP
     for k in range(len(series)):
         alone = drive.signals(series[[k]], "linear")
         np.testing.assert_array_equal(alone.values, together.values[together.begins[k] : together.ends[k]])
-    monkeypatch.setattr(kernels.torch, "get_num_threads", lambda: 3)
+    monkeypatch.setattr(kernels, "threads", lambda: 3)
     np.testing.assert_array_equal(drive.signals(series, "linear").values, together.values)
 
 
