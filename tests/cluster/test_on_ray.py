@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,53 +12,22 @@ import pytest
 import torch
 
 from cli.conftest import invoked
+from cluster.conftest import NODE, QUIET, RIDGE, answers, weights
 from denots.cluster import workers as places
 from denots.cluster.workers import Here, workers_on
 from denots.errors import InvalidOption, InvalidTable, MissingExtra, WorkerLost
-from wave_series import waves
 
 from published_files import gestures, write_ts
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::FutureWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-RIDGE = ["--system", "oscillators", "--set", "oscillators=16", "--quiet"]
-NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+pytestmark = QUIET
 
 
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Any]:
-    """A cluster of two nodes with one processor each."""
-    import ray
+@pytest.fixture(scope="module", autouse=True)
+def sent_by_value() -> None:
+    """Workers do not find tests."""
     from ray import cloudpickle
-    from ray.cluster_utils import Cluster
 
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not find tests
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
-    cluster.add_node(**NODE)
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Shards and a model, to be read only."""
-    folder = tmp_path_factory.mktemp("ray")
-    waves(160).to_frame().to_parquet(folder / "table.parquet")
-    invoked("data", "convert", folder / "table.parquet", "--target", "target", "--shards", "6", "-o", folder / "shards")
-    invoked("fit", folder / "shards", *RIDGE, "-o", folder / "model")
-    return folder
-
-
-def answers(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in sorted(folder.glob("*.parquet"))}
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 def die_once(file: str) -> int:
@@ -101,8 +69,7 @@ def test_a_ridge_from_sums_of_a_cluster_is_that_of_a_local_run_byte_for_byte(
     nodes: Any, place: Path, tmp_path: Path
 ) -> None:
     invoked("fit", place / "shards", *RIDGE, "--on", f"ray={nodes.address}", "-o", tmp_path / "model")
-    weights = next((place / "model").glob("*.safetensors"))
-    assert (tmp_path / "model" / weights.name).read_bytes() == weights.read_bytes()
+    assert weights(tmp_path / "model") == weights(place / "model")
 
 
 def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from denots.cluster.workers import Workers
+from denots.cluster.workers import Here, Workers
 from denots.heads import ridge as whole
 from denots.heads import ridge_sums
 from denots.heads.ridge import Ridge, fit_ridge
@@ -27,10 +27,10 @@ def from_parts(features: np.ndarray, target: np.ndarray, sizes: int, workers: Wo
     """The ridge from blocks of some rows, in a few parts."""
     ends = np.linspace(0, len(features), 4).astype(int)
 
-    def read(part: Part) -> Iterator[Block]:
-        for k in range(part.first, part.end, sizes):
-            rows = slice(k, min(k + sizes, part.end))
-            yield Block(features[rows], target[rows])
+    def read(part: Part, rows: np.ndarray) -> Iterator[Block]:
+        for k in range(0, len(rows), sizes):
+            own = part.first + rows[k : k + sizes]
+            yield Block(features[own], target[own])
 
     return fit_ridge_parts(read, [Part(k, *pair) for k, pair in enumerate(pairwise(ends.tolist()))], workers)
 
@@ -73,10 +73,10 @@ def test_left_out_answers_are_those_of_ridges_without_the_row() -> None:
     np.testing.assert_allclose(found.left_out, errors[min(errors)], atol=1e-4)
 
 
-class Backwards(Workers):
+class Backwards(Here):
     """Who does the last piece first."""
 
-    def each(self, work: Any, items: Any, *, deadline: float | None = None) -> Iterator[Any]:
+    def each(self, work: Any, items: Any, *, deadline: float | None = None, queued: bool = True) -> Iterator[Any]:
         for item in reversed(items):
             yield item, work(item)
 
@@ -86,3 +86,14 @@ def test_the_answer_does_not_depend_on_who_made_the_sums_first() -> None:
     once, again = from_parts(features, target, 64), from_parts(features, target, 64, workers=Backwards())
     np.testing.assert_array_equal(once.weight, again.weight)
     np.testing.assert_array_equal(once.left_out, again.left_out)
+
+
+def test_of_many_rows_some_are_left_out_and_the_map_is_that_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    features, target = draw(300, 30, 2)
+    every = from_parts(features, target, 64)
+    monkeypatch.setattr(ridge_sums, "TOLD", 5)
+    some = from_parts(features, target, 64)
+    np.testing.assert_array_equal(some.weight, every.weight)
+    told = ~np.isnan(some.left_out).any(axis=1)
+    assert told.sum() == 5
+    np.testing.assert_allclose(some.left_out[told], every.left_out[told], atol=1e-6)

@@ -27,7 +27,7 @@ from denots.cli.learning import (
     task_of,
 )
 from denots.cli.messages import complain, say, show_facts
-from denots.cli.where import Place
+from denots.cli.where import Members, Place, say_where
 from denots.errors import InvalidFolder, InvalidOption
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def fit(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     place: Place = "local",
+    members: Members = None,
 ) -> None:
     """Learn from a table of series and write a model folder.
 
@@ -140,15 +141,17 @@ def fit(
                 overwrite=overwrite,
                 quiet=quiet,
                 place=place,
+                members=members,
             )
         return
-    if place != "local":
-        raise InvalidOption("--on is for sets of shards (denots data convert); a table is learnt where it is read.")
+    if members is not None:
+        raise InvalidOption("--workers is for sets of shards (denots data convert) and systems trained by gradient.")
     series = read_series(table, targets, schema)
     if not quiet:
         greet(series)
 
     # Only now what takes seconds to import: whoever has a mistake in a table hears of it at once.
+    from denots.cluster.workers import workers_on
     from denots.estimators import estimator_for
     from denots.processors import limited_to
     from denots.systems import SYSTEMS
@@ -161,10 +164,19 @@ def fit(
     if chosen is None:
         chosen = SYSTEMS.resolve(estimator_for(kind).system)
         options = read_options(chosen, settings or ())
+    placed: System | str = chosen.name
+    if place != "local":
+        if not isinstance(chosen, Auto):
+            raise InvalidOption(
+                f"--on deals out the members of a blend (auto, fast), or a set of shards (denots data convert); {chosen.name!r} "
+                "learns from a table where it is read."
+            )
+        with limited_to(jobs):
+            placed = chosen.on(workers_on(place, tell=say_where))
     checkpoints = out.with_name(f".{out.name}.fit")
     estimator = estimator_for(
         kind,
-        system=chosen.name,
+        system=placed,
         options=options,
         random_state=seed,
         checkpoint_dir=str(checkpoints),
@@ -175,7 +187,8 @@ def fit(
         say(f"task: {kind.name} ({reason})")
         if isinstance(chosen, Auto):
             seconds = chosen.with_options(**options).config.seconds(len(series))
-            say(f"budget: {seconds:.0f} seconds, fast systems first; --set budget=SECONDS changes that")
+            order = "fast systems first" if place == "local" else "all systems as soon as the cluster has room"
+            say(f"budget: {seconds:.0f} seconds, {order}; --set budget=SECONDS changes that")
     _prepare_checkpoints(checkpoints, restart, quiet)
     started = time.perf_counter()
     logs = [] if log is None else _loggers(log)

@@ -33,6 +33,7 @@ def fit_folder(
     overwrite: bool,
     quiet: bool,
     place: str,
+    members: int | None,
 ) -> None:
     """Learn from a folder of shards, whose columns were told when it was made."""
     from denots.cli.fit import check_output, read_options
@@ -44,7 +45,7 @@ def fit_folder(
         raise InvalidOption(
             f"{folder} is a set of shards, whose columns were told to `denots data convert`; leave out what names or cleans them."
         )
-    shards = ShardedSet.open(folder).on(workers_on(place, tell=say_where))
+    shards = ShardedSet.open(folder).on(workers_on(place, tell=say_where, members=members))
     if not quiet:
         say(
             f"read: {len(shards)} series, {shards.observations} rows, {len(shards.channels)} channels, {shards.shards} shards"

@@ -13,6 +13,17 @@ Place = Annotated[
     ),
 ]
 
+Members = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="On a cluster: processes that train one model together, whose number the result depends on. "
+        "Default: as many as there is room for.",
+        show_default=False,
+    ),
+]
+
 
 def say_where(words: str) -> None:
     """What is asked of a cluster, on stderr."""

@@ -1,25 +1,31 @@
 """Pieces of work as tasks of a Ray cluster.
 
 A task has as many processors, and its kernels as many threads, as a run here would use: so it finds the same numbers to
-the last bit. A piece whose process or machine is lost is done again elsewhere. Files are named by their paths: machines
-share a file system.
+the last bit. A piece whose process or machine is lost, or whose machine cannot write, is done again elsewhere. Files are
+named by their paths: machines share a file system.
 """
 
+import errno
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
+from denots.cluster.team import Connected, Team
 from denots.cluster.workers import Found, Item, Workers
 from denots.errors import InvalidOption, MissingExtra, WorkerLost
 from denots.processors import limited_to
 
 RETRIES = 5  # times that a piece is begun again where its process or machine is lost
 QUEUED = 2  # pieces for each that can run
+BEGIN = 300.0  # seconds for a team to find room
+UNWRITABLE = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+)  # of one machine, not of the work
 
 
 @dataclass(frozen=True)
@@ -27,13 +33,16 @@ class OnRay(Workers):
     """Tasks of a cluster to which this process is connected.
 
     cpus: processors of each task, and threads of its kernels.
+    members: of a team; None is as many as the cluster has room for.
     """
 
     ray: Any
     cpus: int
+    members: int | None = None
+    tell: Callable[[str], Any] = lambda words: None
 
     @classmethod
-    def connect(cls, address: str | None, tell: Callable[[str], Any]) -> "OnRay":
+    def connect(cls, address: str | None, tell: Callable[[str], Any], members: int | None = None) -> "OnRay":
         """Join a cluster that is running; none is ever started."""
         try:
             import ray
@@ -51,47 +60,164 @@ class OnRay(Workers):
                 ) from error
         cpus = torch.get_num_threads()
         tell(f"on Ray: {_processors(ray):g} processors; each piece of work asks for {cpus} and runs as many threads")
-        return cls(ray, cpus)
+        return cls(ray, cpus, members, tell)
 
     def each(
-        self, work: Callable[[Item], Found], items: Sequence[Item], *, deadline: float | None = None
+        self,
+        work: Callable[[Item], Found],
+        items: Iterable[Item],
+        *,
+        deadline: float | None = None,
+        queued: bool = True,
     ) -> Iterator[tuple[Item, Found]]:
         ray = self.ray
-        if _processors(ray) < self.cpus:
-            raise InvalidOption(
-                f"a piece of work asks for {self.cpus} processors and the cluster has {_processors(ray):g}; set OMP_NUM_THREADS."
-            )
+        self._check_room(1)
         task = ray.remote(num_cpus=self.cpus, max_retries=RETRIES, runtime_env=_environment(self.cpus))(_done)
-        shared, running = ray.put(work), dict[Any, Item]()
+        shared, running = ray.put(work), dict[Any, _Piece]()
         waiting = iter(items)
         while True:
-            room = max(1, QUEUED * int(_processors(ray) // self.cpus)) - len(running)
+            room = max(1, (QUEUED if queued else 1) * int(_processors(ray) // self.cpus)) - len(running)
             late = deadline is not None and time.monotonic() > deadline
             for item in () if late else _some(waiting, room):
-                running[task.remote(shared, item, self.cpus)] = item
+                running[task.remote(shared, item, self.cpus)] = _Piece(item)
             if not running:
                 return
             ready, _ = ray.wait(list(running), num_returns=1)
-            item = running.pop(ready[0])
+            piece = running.pop(ready[0])
+            found = self._got(ready[0], repr(piece.item))
+            if isinstance(found, _Unwritten):
+                machine = self._another(piece.seen(found))
+                running[task.options(scheduling_strategy=machine).remote(shared, piece.item, self.cpus)] = piece
+            else:
+                yield piece.item, found
+
+    def together(self, work: Callable[[Team], Found]) -> Found:
+        size = self.members or max(1, int(_processors(self.ray) // self.cpus))
+        self._check_room(size)
+        self.tell(f"training with {size} workers, a piece of each batch for each; the result depends on their number")
+        for again in reversed(range(RETRIES + 1)):
             try:
-                found = ray.get(ready[0])
-            except ray.exceptions.RayTaskError as error:
-                if isinstance(error.cause, ray.exceptions.RayError):
-                    raise InvalidOption(
-                        f"a machine of the cluster cannot do the work; it needs the same denots. It says: {error.cause}"
-                    ) from error
-                raise error.cause from error
-            except ray.exceptions.RayError as error:
-                raise WorkerLost(
-                    f"the machine that did {item!r} was lost {RETRIES + 1} times ({type(error).__name__}); what is finished is safe, "
-                    "and the same command goes on."
+                return self._team(work, size)
+            except WorkerLost:
+                if not again:
+                    raise
+                self.tell("a worker was lost; all of them go on from the last checkpoint")
+        raise AssertionError
+
+    def _team(self, work: Callable[[Team], Found], size: int) -> Found:
+        """One attempt of a team, which ends with the first member that fails."""
+        ray = self.ray
+        member = ray.remote(num_cpus=self.cpus, max_restarts=0, runtime_env=_environment(self.cpus))(_Member)
+        team = [member.remote() for _ in range(size)]
+        try:
+            meeting = self._got(team[0].invite.remote(), "the first worker", within=BEGIN)
+            shared = ray.put(work)
+            running = {each.work.remote(shared, rank, size, meeting, self.cpus): rank for rank, each in enumerate(team)}
+            found: dict[int, Any] = {}
+            while running:
+                ready, _ = ray.wait(list(running), num_returns=1)
+                rank = running.pop(ready[0])
+                found[rank] = self._got(ready[0], f"worker {rank}")
+            result: Found = found[0]
+            return result
+        finally:
+            for each in team:
+                ray.kill(each)
+
+    def _check_room(self, pieces: int) -> None:
+        wanted, there = pieces * self.cpus, _processors(self.ray)
+        if there < wanted:
+            raise InvalidOption(
+                f"{pieces} at a time, with {self.cpus} processors each, ask for {wanted}, and the cluster has {there:g}; set "
+                "OMP_NUM_THREADS, or give fewer workers."
+            )
+
+    def _got(self, promised: Any, who: str, within: float | None = None) -> Any:
+        """What a process found; what went wrong there is raised here as it is."""
+        ray = self.ray
+        try:
+            return ray.get(promised, timeout=within)
+        except ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, ray.exceptions.RayError):
+                raise InvalidOption(
+                    f"a machine of the cluster cannot do the work; it needs the same denots. It says: {error.cause}"
                 ) from error
-            yield item, found
+            raise error.cause from error
+        except ray.exceptions.GetTimeoutError as error:
+            raise WorkerLost(f"{who} was not begun within {within:g} seconds: the cluster has no room.") from error
+        except ray.exceptions.RayError as error:
+            raise WorkerLost(
+                f"the machine that did {who} was lost, again and again ({type(error).__name__}); what is finished is safe, and "
+                "the same command goes on."
+            ) from error
+
+    def _another(self, piece: "_Piece") -> Any:
+        """A machine on which a piece has not been tried yet."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        for node in self.ray.nodes():
+            able = node["Alive"] and node["Resources"].get("CPU", 0) >= self.cpus
+            if able and node["NodeID"] not in piece.tried:
+                return NodeAffinitySchedulingStrategy(node["NodeID"], soft=True)
+        raise WorkerLost(
+            f"no machine could write what was found for {piece.item!r}: {piece.reason}. Make room on the disk; the same "
+            "command goes on."
+        )
 
 
-def _done(work: Callable[[Item], Found], item: Item, threads: int) -> Found:
+@dataclass
+class _Piece:
+    """An item, and the machines that could not write for it."""
+
+    item: Any
+    tried: tuple[str, ...] = ()
+    reason: str = ""
+
+    def seen(self, found: "_Unwritten") -> "_Piece":
+        self.tried, self.reason = (*self.tried, found.machine), found.reason
+        return self
+
+
+@dataclass(frozen=True)
+class _Unwritten:
+    """What a machine says whose disk is full or fails."""
+
+    machine: str
+    reason: str
+
+
+class _Member:
+    """A process of a team."""
+
+    def invite(self) -> tuple[str, int]:
+        """Begin to wait for the others; tells where."""
+        import ray
+        from torch.distributed import TCPStore
+
+        address = ray.util.get_node_ip_address()
+        self.store = TCPStore(address, 0, None, is_master=True, wait_for_workers=False)
+        return address, self.store.port
+
+    def work(self, work: Callable[[Team], Found], rank: int, size: int, meeting: tuple[str, int], cpus: int) -> Any:
+        """Do it; only the first tells what it found."""
+        from torch.distributed import TCPStore
+
+        store = self.store if not rank else TCPStore(*meeting, None, is_master=False)
+        with limited_to(cpus):
+            found = work(Connected.join(rank, size, store))
+        return found if not rank else None
+
+
+def _done(work: Callable[[Item], Found], item: Item, threads: int) -> Found | _Unwritten:
     with limited_to(threads):
-        return work(item)
+        try:
+            return work(item)
+        except OSError as error:
+            if error.errno not in UNWRITABLE:
+                raise
+            import ray
+
+            return _Unwritten(ray.get_runtime_context().get_node_id(), str(error))
 
 
 def _some(items: Iterator[Item], count: int) -> Iterator[Item]:

@@ -2,10 +2,11 @@
 
 import abc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from denots.cluster.team import Team
 from denots.errors import InvalidOption
 
 Item = TypeVar("Item")
@@ -19,12 +20,24 @@ class Workers(abc.ABC):
 
     @abc.abstractmethod
     def each(
-        self, work: Callable[[Item], Found], items: Sequence[Item], *, deadline: float | None = None
+        self,
+        work: Callable[[Item], Found],
+        items: Iterable[Item],
+        *,
+        deadline: float | None = None,
+        queued: bool = True,
     ) -> Iterator[tuple[Item, Found]]:
         """Every piece with what was found, in any order; nothing is begun after the deadline (`time.monotonic()`).
 
         `work` is a function of a module, or an object of such a class, and its items are plain values, so that another
-        process can find them.
+        process can find them. Items are asked for when they are needed: some ahead, unless they are not to be `queued`.
+        """
+
+    @abc.abstractmethod
+    def together(self, work: Callable[[Team], Found]) -> Found:
+        """What the first of a team finds, whose members do the same work at the same time and tell each other of it.
+
+        It is begun anew where a member is lost, so it has to know by itself how far it was.
         """
 
     def in_order(self, work: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
@@ -51,24 +64,36 @@ class Here(Workers):
     """One piece after the other, in this process."""
 
     def each(
-        self, work: Callable[[Item], Found], items: Sequence[Item], *, deadline: float | None = None
+        self,
+        work: Callable[[Item], Found],
+        items: Iterable[Item],
+        *,
+        deadline: float | None = None,
+        queued: bool = True,
     ) -> Iterator[tuple[Item, Found]]:
         for item in items:
             if deadline is not None and time.monotonic() > deadline:
                 return
             yield item, work(item)
 
+    def together(self, work: Callable[[Team], Found]) -> Found:
+        return work(Team())
 
-def workers_on(place: str, tell: Callable[[str], Any] = lambda words: None) -> Workers:
+
+def workers_on(place: str, tell: Callable[[str], Any] = lambda words: None, *, members: int | None = None) -> Workers:
     """Workers by the name of a place: "local"; "ray", the cluster that runs here; "ray=ADDRESS", another one.
 
-    `tell` hears what is asked of a cluster.
+    Args:
+        tell: hears what is asked of a cluster.
+        members: of a team that trains one model; None is as many as the cluster has room for.
     """
     name, _, address = place.partition("=")
     if place == HERE:
+        if members is not None:
+            raise InvalidOption("here one process trains a model, with all threads; a number of workers is for ray.")
         return Here()
     if name != RAY:
         raise InvalidOption(f"work is done on local, ray or ray=ADDRESS; got {place!r}.")
     from denots.cluster.on_ray import OnRay
 
-    return OnRay.connect(address or None, tell)
+    return OnRay.connect(address or None, tell, members)

@@ -170,9 +170,12 @@ class SeriesEstimator(BaseEstimator):
         self.scores_ = {name: fitted.score for name, fitted in found.items()}
         self.channels_, self.static_names_, self.time_unit_ = series.channels, series.static_names, series.time_unit
         self.n_features_in_ = len(series.channels)
-        self.validation_size_, self.validation_score_ = len(train if val is None else val), found[best].score
-        self.schema_, self.ranges_ = series.schema, Ranges.of(series)
+        self.schema_, self.ranges_, self.validation_score_ = series.schema, Ranges.of(series), found[best].score
         told = unseen(self.fitted_, problem)
+        held = self.fitted_.held_out
+        self.validation_size_ = len(train if val is None else val)
+        if val is None and held is not None:
+            self.validation_size_ = int((~held.flatten(1).isnan().any(dim=1)).sum())
         self.calibration_ = Calibration.of(problem.task, told)
         self.validation_spread_ = (
             float("nan") if told is None else standard_error(problem.task, told[1], told[0].target)

@@ -1,7 +1,7 @@
 """The ridge of `heads.ridge` for rows that do not fit into memory: sums over blocks of rows tell it exactly.
 
 Rows come in parts of several blocks. Sums are made part by part, here or elsewhere, and added in the order of the parts:
-so the answer does not depend on who made them.
+so the answer does not depend on who made them. Of many rows, a random sample is told what it would be told when left out.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,10 @@ class Part(NamedTuple):
     end: int
 
 
-Read = Callable[[Part], Iterable[Block]]  # the rows of a part, in the same order each time
+Read = Callable[
+    [Part, IntArray], Iterable[Block]
+]  # some rows of a part, which are counted from its first, in this order
+TOLD = 20_000  # rows that are left out, each once, at most; more would hardly change what is known of an answer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,11 +112,13 @@ class _Equations(NamedTuple):
 
 
 def fit_ridge_parts(read: Read, parts: Sequence[Part], workers: Workers | None = None) -> Ridge:
-    """What `fit_ridge` gives for all rows together, to rounding; parts are read twice, or thrice where few features
-    let all rows tell the penalty."""
+    """What `fit_ridge` gives for all rows together, to rounding; parts are read once, or twice where few features
+    let all rows tell the penalty, and then the rows that are left out, TOLD at most: others have NaN there."""
     do, rows = (workers or Here()).in_order, parts[-1].end
-    chosen = np.sort(np.random.default_rng(0).permutation(rows)[:ENOUGH])
-    begin = next(iter(read(parts[0]))).features.mean(axis=0, dtype=np.float64).astype(np.float32)
+    shuffled = np.random.default_rng(0).permutation(rows)
+    chosen, told = np.sort(shuffled[:ENOUGH]), np.sort(shuffled[:TOLD])
+    del shuffled
+    begin = next(iter(read(parts[0], _all(parts[0])))).features.mean(axis=0, dtype=np.float64).astype(np.float32)
     sums, some = _joined(do(_AddUp(read, begin, chosen), parts))
     scale, gram, cross = _Equations.of(sums)
     del sums
@@ -126,10 +131,21 @@ def fit_ridge_parts(read: Read, parts: Sequence[Part], workers: Workers | None =
     factor = cholesky(gram + penalty * np.eye(len(gram)), lower=True, overwrite_a=True)
     root = solve_triangular(factor, np.eye(len(factor)), lower=True, overwrite_b=True)
     slopes = root.T @ (root @ cross)
-    left_out = list(do(_LeftOut(read, scale, slopes, np.ascontiguousarray(root.T, dtype=np.float32)), parts))
+    leave = _LeftOut(read, scale, slopes, np.ascontiguousarray(root.T, dtype=np.float32), told)
+    left_out = np.full((rows, cross.shape[1]), np.nan)
+    left_out[told] = np.concatenate(list(do(leave, parts)))
     weight = (slopes * scale.inverse[:, None]).T
     bias = scale.middle - weight @ scale.centre
-    return Ridge(np.ascontiguousarray(weight, dtype=np.float32), bias.astype(np.float32), np.concatenate(left_out))
+    return Ridge(np.ascontiguousarray(weight, dtype=np.float32), bias.astype(np.float32), left_out)
+
+
+def _all(part: Part) -> IntArray:
+    return np.arange(part.end - part.first)
+
+
+def _within(rows: IntArray, first: int, end: int) -> IntArray:
+    """Those of the sorted rows that lie between two others, counted from the first of these."""
+    return rows[slice(*np.searchsorted(rows, (first, end)))] - first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,11 +158,11 @@ class _AddUp:
 
     def __call__(self, part: Part) -> tuple[Sums, Block]:
         sums, some, first = None, [], part.first
-        for block in self.read(part):
+        for block in self.read(part, _all(part)):
             own = Sums.of(block, self.shift)
             sums = own if sums is None else sums.add(own)
             end = first + len(block.target)
-            here = self.chosen[slice(*np.searchsorted(self.chosen, (first, end)))] - first
+            here = _within(self.chosen, first, end)
             some.append(Block(block.features[here], block.target[here]))
             first = end
         if sums is None:
@@ -185,7 +201,7 @@ class _Errors:
 
     def __call__(self, part: Part) -> FloatArray:
         errors = np.zeros(len(self.penalties))
-        for block in self.read(part):
+        for block in self.read(part, _all(part)):
             basis = self.scale.scaled(block.features).astype(np.float64) @ self.vectors
             centred = block.target - self.scale.middle
             for k, penalty in enumerate(self.penalties):
@@ -197,15 +213,18 @@ class _Errors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LeftOut:
-    """What is said of each row of a part when it is left out."""
+    """What is said of some rows of a part when they are left out, each once."""
 
     read: Read
     scale: _Scale
     slopes: FloatArray
     root: FloatArray
+    rows: IntArray
 
     def __call__(self, part: Part) -> FloatArray:
-        return np.concatenate([self._told(block) for block in self.read(part)])
+        rows = _within(self.rows, part.first, part.end)
+        blocks = self.read(part, rows) if len(rows) else ()
+        return np.concatenate([np.zeros((0, self.slopes.shape[1])), *map(self._told, blocks)])
 
     def _told(self, block: Block) -> FloatArray:
         features, centred = self.scale.scaled(block.features), block.target - self.scale.middle

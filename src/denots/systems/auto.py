@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,21 @@ import torch
 from torch import Tensor
 
 from denots.backbones.options import check_options
+from denots.cluster.workers import Here, Workers
 from denots.data.series import SeriesSet
 from denots.errors import NothingLearnt, OutOfTime
 from denots.heads.combine import weigh
 from denots.shapes import FloatArray
-from denots.systems.bagged import fit_bag, join_states, restore_bag, split_state
+from denots.systems.bagged import FOLDS, fit_bag, join_states, restore_bag, split_state
 from denots.systems.held_out import held_out_loss, standard_error, trivial_outputs, weighed_loss
 from denots.systems.linear import refuse_times
+from denots.systems.side_by_side import fit_members
 from denots.systems.system import Configured, Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained
 from denots.tasks import Task
 from denots.training.model import Output
 from denots.training.progress import Progress, shown
 
-FOLDS = 5
 MANY_SERIES = 1000  # from so many on, all but the early ones wait for trained systems
 # Of the time that is left, at most, for a member that is not the last: one that is trained, and another one where
 # there are few series or many.
@@ -39,8 +40,8 @@ TRIVIAL, BLEND = "trivial answer", "blend"
 class AutoConfig:
     """How long to try.
 
-    budget: seconds; systems that do not fit into it are left out, and it says so. None goes by the number of series,
-        and is five minutes at most.
+    budget: seconds by the clock, here and on a cluster; systems that do not fit into it are left out, and it says so.
+        None goes by the number of series, and is five minutes at most.
     """
 
     budget: float | None = None
@@ -83,6 +84,8 @@ class Auto(Configured):
 
     Those that are trained by gradient come last for few series, where they seldom lead, and for many right after
     the early ones.
+
+    workers: who fits the members; elsewhere all of them, and their folds, are begun as soon as there is room.
     """
 
     name: str
@@ -90,8 +93,13 @@ class Auto(Configured):
     members: Mapping[str, System]
     config: AutoConfig = field(default_factory=AutoConfig)
     early: tuple[str, ...] = ()
+    workers: Workers = field(default_factory=Here, compare=False, repr=False)
 
     holds_out, weighs = False, True
+
+    def on(self, workers: Workers) -> "Auto":
+        """The same system, whose members others fit."""
+        return replace(self, workers=workers)
 
     def serves(self, task: type[Task]) -> bool:
         return not task.asks_times
@@ -115,26 +123,20 @@ class Auto(Configured):
         trivial = trivial_outputs(task, target, problem.train.weight)
         board = [_row(TRIVIAL, task, trivial, target, 0.0)]
         found: dict[str, Fitted] = {}
-        ordered = self._ordered(len(target))
-        other = MANY_SHARE if len(target) >= MANY_SERIES else FEW_SHARE
-        slowest = 0.0  # of those that cannot stop once they have begun
-        for name, system in ordered:
-            if problem.train.weight is not None and not system.weighs:
+        able = [(name, system) for name, system in self._ordered(len(target)) if self._weighs(system, problem)]
+        if isinstance(self.workers, Here):
+            fitted = dict(self._in_turn(able, problem, seed, folder, watcher, limit, budget))
+        else:
+            fitted = fit_members(self.workers, able, problem, seed=seed, folder=folder, limit=limit)
+        for name, system in self._ordered(len(target)):
+            tried = fitted.get(name)
+            if not self._weighs(system, problem):
                 board.append({"system": name, "note": "left out: it cannot weigh series"})
-                continue
-            left = limit - time.time()
-            share = TRAINED_SHARE if isinstance(system, Trained) else other
-            share = left if name == ordered[-1][0] else left * share
-            enough = left > max(LEAST_SHARE * budget, 0.0 if system.holds_out else slowest)
-            if enough:
-                watcher.stage(name, left)
-            tried = self._try(name, system, problem, seed, folder, time.time() + share, watcher) if enough else None
-            if tried is None or tried.held_out is None:
+            elif tried is None or tried.held_out is None:
                 board.append({"system": name, "note": "left out: it would not have fitted into the budget"})
-                continue
-            found[name] = tried
-            slowest = slowest if system.holds_out else max(slowest, tried.seconds)
-            board.append(_row(name, task, tried.held_out, target, tried.seconds))
+            else:
+                found[name] = tried
+                board.append(_row(name, task, tried.held_out, target, tried.seconds))
         blend = combine(task, found, trivial, target, problem.train.weight)
         told = trivial if blend.held_out is None else blend.held_out
         last = _row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blend)}
@@ -177,6 +179,35 @@ class Auto(Configured):
         others = [name for name in self.members if name not in (*trained, *first)]
         order = [*first, *trained, *others] if first else [*others, *trained]
         return [(name, self.members[name]) for name in order]
+
+    @staticmethod
+    def _weighs(system: System, problem: Problem) -> bool:
+        return system.weighs or problem.train.weight is None
+
+    def _in_turn(
+        self,
+        ordered: list[tuple[str, System]],
+        problem: Problem,
+        seed: int,
+        folder: Path | None,
+        watcher: Progress,
+        limit: float,
+        budget: float,
+    ) -> Iterator[tuple[str, Fitted]]:
+        """One member after the other, each with its share of the time that is left."""
+        other = MANY_SHARE if len(problem.train) >= MANY_SERIES else FEW_SHARE
+        slowest = 0.0  # of those that cannot stop once they have begun
+        for name, system in ordered:
+            left = limit - time.time()
+            share = TRAINED_SHARE if isinstance(system, Trained) else other
+            share = left if name == ordered[-1][0] else left * share
+            if left <= max(LEAST_SHARE * budget, 0.0 if system.holds_out else slowest):
+                continue
+            watcher.stage(name, left)
+            tried = self._try(name, system, problem, seed, folder, time.time() + share, watcher)
+            if tried is not None:
+                slowest = slowest if system.holds_out else max(slowest, tried.seconds)
+                yield name, tried
 
     def _try(
         self,

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from denots.backbones import Inputs
+from denots.cluster.team import Team
 from denots.cluster.workers import Here
 from denots.data.series import SeriesSet
 from denots.data.shards import ShardedSet
@@ -29,9 +30,10 @@ from denots.systems.linear import MANY_SERIES, Linear, LinearModel, linear_model
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel, trained_model
 from denots.tasks import Task
+from denots.training.config import TrainConfig
 from denots.training.examples import Examples
-from denots.training.fit import fit
-from denots.training.model import run_model
+from denots.training.fit import History, fit
+from denots.training.model import Model, run_model
 from denots.training.progress import Progress
 
 SAMPLE, SAMPLE_ROWS = 20_000, 2_000_000  # series, and rows of all of them, at most in the sample
@@ -143,12 +145,12 @@ class _Blocks:
     task: Task
     target: Tensor
 
-    def __call__(self, part: Part) -> Iterator[Block]:
+    def __call__(self, part: Part, rows: IntArray) -> Iterator[Block]:
         shard = self.shards.shard(part.number)
-        for begin in range(0, len(shard), TOGETHER):
-            some = shard.select(np.arange(begin, min(begin + TOGETHER, len(shard))))
-            target = self.target[part.first + begin : part.first + begin + len(some)]
-            yield Block(table_of(self.features, self.static, some), signs(self.task, target))
+        for begin in range(0, len(rows), TOGETHER):
+            own = rows[begin : begin + TOGETHER]
+            target = self.target[torch.from_numpy(part.first + own)]
+            yield Block(table_of(self.features, self.static, shard.select(own)), signs(self.task, target))
 
 
 def _fit_trained(
@@ -176,18 +178,48 @@ def _fit_trained(
 
     def examples(ids: IntArray, target: Tensor) -> Examples:
         owner = np.searchsorted(self.shards.offsets, ids, side="right") - 1
-        inputs = ShardedInputs(self.shards, ids, model.backbone.prepare)
+        inputs = ShardedInputs(replace(self.shards, workers=Here()), ids, model.backbone.prepare)
         return Examples(inputs, target, shard=torch.from_numpy(owner))
 
     held = examples(val.series.ids, val.target)
-    with model.backbone.in_training():
-        train = examples(problem.train.series.ids, problem.train.target)
-        config = replace(system.train, seed=seed)
-        history = fit(
-            model, train, held, config, folder=folder, progress=progress, deadline=deadline, anytime=system.anytime
-        )
+    train = examples(problem.train.series.ids, problem.train.target)
+    workers = self.shards.workers
+    training = _Training(model, train, held, replace(system.train, seed=seed), folder, deadline, system.anytime)
+    if isinstance(workers, Here):  # only here is somebody who could be shown how it goes
+        training = replace(training, progress=progress)
+    history, weights = workers.together(training)
+    model.load_state_dict(weights)
     fitted = trained_model(system, settled, model, history, problem.task)
     return replace(fitted, held_back=run_model(model, held.inputs).outputs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Training:
+    """A model and what it learns from, for whatever process takes part in it."""
+
+    model: Model
+    train: Examples
+    val: Examples
+    config: TrainConfig
+    folder: Path | None
+    deadline: float | None
+    anytime: bool
+    progress: Progress | bool = False
+
+    def __call__(self, team: Team) -> tuple[History, dict[str, Tensor]]:
+        with self.model.backbone.in_training():
+            history = fit(
+                self.model,
+                self.train,
+                self.val,
+                self.config,
+                folder=self.folder,
+                progress=self.progress,
+                deadline=self.deadline,
+                anytime=self.anytime,
+                team=team,
+            )
+        return history, self.model.state_dict()
 
 
 def _fit_blend(self: FromShards, problem: Problem, **given: Any) -> Fitted:

@@ -186,8 +186,10 @@ def linear_model(problem: Problem, features: Any, static: NormalScores | None, r
     """A fitted ridge, brought to the scale of outputs by what it says of series that are left out, and judged."""
     task, train = problem.task, problem.train
     left_out = torch.from_numpy(ridge.left_out)
+    told = ~left_out.isnan().any(dim=1)
+    weight = None if train.weight is None else train.weight[told]
     factor, shift = (
-        calibrate(left_out, held_out_loss(task, train.target, train.weight))
+        calibrate(left_out[told], held_out_loss(task, train.target[told], weight))
         if task.learns == "classes"
         else (1.0, np.zeros(task.outputs))
     )
@@ -228,7 +230,8 @@ def judged(model: Any, problem: Problem) -> Any:
     if problem.val is not None:
         told, target = model.outputs(problem.val.series).outputs, problem.val.target
     else:
-        told, target = model.held_out, problem.train.target
+        known = ~model.held_out.isnan().any(dim=1)
+        told, target = model.held_out[known], problem.train.target[known]
     task = problem.task
     return replace(model, score=float(task.metric(told, target)), loss=float(task.loss(told, target)))
 

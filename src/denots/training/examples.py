@@ -29,9 +29,13 @@ class Examples:
         at, weight = (None if each is None else each[rows] for each in (self.at, self.weight))
         return Examples(self.inputs.select(rows), self.target[rows], at, weight=weight)
 
-    def loss(self, task: Task, outputs: Tensor, ok: Tensor) -> Tensor:
-        """The loss over the series that were solved, in proportion to their weights."""
-        outputs, target = (outputs, self.target) if ok.all() else (outputs[ok], self.target[ok])
-        if self.weight is None:
+    def loss(self, task: Task, outputs: Tensor, ok: Tensor, rows: Tensor | None = None) -> Tensor:
+        """The loss over the series that were solved, in proportion to their weights; outputs may be those of some rows."""
+        target, weight = self.target, self.weight
+        if rows is not None:
+            target, weight = target[rows], None if weight is None else weight[rows]
+        if not ok.all():
+            outputs, target = outputs[ok], target[ok]
+        if weight is None:
             return task.loss(outputs, target)
-        return task.weighed_loss(outputs, target, self.weight[ok])
+        return task.weighed_loss(outputs, target, weight[ok])

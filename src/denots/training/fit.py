@@ -12,7 +12,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from denots.errors import OutOfTime
+from denots.cluster.team import Team
+from denots.errors import InvalidOption, OutOfTime
 from denots.folders import write_file_whole
 from denots.training.adamw import AdamW
 from denots.training.checkpoint import Checkpoint, unusable
@@ -94,6 +95,7 @@ def fit(
     progress: Progress | bool = False,
     deadline: float | None = None,
     anytime: bool = False,
+    team: Team | None = None,
 ) -> History:
     """Train in place and end with the weights of the best epoch, or of the last one without `val`.
 
@@ -105,10 +107,13 @@ def fit(
             one for now: OutOfTime is raised.
         anytime: begin no cycle of the schedule that would not end before the deadline; the weights
             that are best until then are the answer.
+        team: processes that do the same; each learns from its piece of every batch, and the first one writes. The
+            order of sums is that of ranks, so weights depend on the size of a team, and on nothing that happens to it.
     """
-    run = _Run(model, train, val, config)
+    run = _Run(model, train, val, config, team or Team())
     if folder is not None and (folder / CHECKPOINT).exists():
         run.restore(folder / CHECKPOINT)
+    run.team.agree(len(run.history.rows))
     watcher = shown(progress)
     if not run.history.ended(config):
         watcher.start(Plan.of(model, config, batches=run.batches), run.history.rows)
@@ -116,7 +121,7 @@ def fit(
         with torch.random.fork_rng(devices=[]):
             while not run.history.ended(config):
                 run.epoch(watcher)
-                if folder is not None:
+                if folder is not None and run.team.rank == 0:
                     run.save(folder)
                 if deadline is not None and time.time() > deadline:
                     epochs = len(run.history.rows)
@@ -140,10 +145,14 @@ def completed_epochs(folder: Path) -> int:
 class _Run:
     """What changes while a model is trained: its weights, the optimiser, the curve and the best weights."""
 
-    def __init__(self, model: Model, train: Examples, val: Examples | None, config: TrainConfig) -> None:
-        self.model, self.train, self.val, self.config = model, train, val, config
+    def __init__(self, model: Model, train: Examples, val: Examples | None, config: TrainConfig, team: Team) -> None:
+        self.model, self.train, self.val, self.config, self.team = model, train, val, config, team
         self.class_weights = class_weights(train.target) if config.balanced_sampling else None
         self.batches, self.batch_size = config.epoch_length(len(train)), config.batch_length(len(train))
+        if team.size > min(self.batch_size, len(train), len(train if val is None else val)):
+            raise InvalidOption(
+                f"{team.size} workers cannot share batches of {self.batch_size} series; give fewer workers, or a larger batch_size."
+            )
         self.optimiser = AdamW(model.parameters(), config.learning_rate, config.weight_decay, config.clip)
         self.history = History(choose="last" if val is None else config.choose)
         self.best_weights: dict[str, Tensor] = {}
@@ -161,7 +170,7 @@ class _Run:
     def _learn(self, number: int, watcher: Progress) -> tuple[float, int]:
         """The mean loss over batches, and how often a series could not be solved; that leaves the loss, not the run."""
         seed = self.config.seed * 1_000_003 + number
-        torch.manual_seed(seed)
+        torch.manual_seed(seed + (self.team.rank << 40))
         if number:
             torch.empty((), dtype=torch.int64).random_()  # a draw that recorded runs made: dropout repeats theirs
         rows = draw_batches(
@@ -174,14 +183,16 @@ class _Run:
         )
         self.model.train()
         losses, failures = [], 0
-        for done, batch in enumerate(map(self.train.select, rows)):
+        for done, batch in enumerate(rows):
             self._set_step_size(number + (done + 0.5) / self.batches)
-            output = self.model(batch.inputs, batch.at)
+            piece = self.train.select(self.team.piece(batch))
+            output = self.model(piece.inputs, piece.at).joined(self.team, len(batch))
             failures += int((~output.ok).sum())
             if output.ok.any():
-                loss = batch.loss(self.model.task, output.outputs, output.ok)
+                loss = self.train.loss(self.model.task, output.outputs, output.ok, batch)
                 self.optimiser.zero_grad()
                 loss.backward()
+                self.team.add_gradients(self.model.parameters())
                 self.optimiser.step()
                 losses.append(loss.detach())
             watcher.batch()
@@ -200,7 +211,7 @@ class _Run:
         task, val = self.model.task, self.val
         if val is None:
             return {"val_loss": math.nan, "val_metric": math.nan}
-        output = run_model(self.model, val.inputs, val.at, batch_size=2 * self.batch_size)
+        output = run_model(self.model, val.inputs, val.at, batch_size=2 * self.batch_size, team=self.team)
 
         def loss(factor: float) -> float:
             return float(val.loss(task, output.outputs * factor, output.ok))

@@ -8,6 +8,7 @@ from jaxtyping import Float64
 from torch import Tensor, nn
 
 from denots.backbones import Backbone, Inputs
+from denots.cluster.team import Team
 from denots.errors import InvalidOption
 from denots.tasks import Task
 from denots.tasks.task import Head
@@ -22,6 +23,14 @@ class Output:
     outputs: Tensor
     ok: Tensor
     evaluations: Tensor | None = None
+
+    def joined(self, team: Team, total: int) -> "Output":
+        """Of all series of a team, whose pieces its processes have."""
+        if team.size == 1:
+            return self
+        ok = team.gather_rows(self.ok.byte(), total).bool()
+        evaluations = None if self.evaluations is None else team.gather_rows(self.evaluations, total)
+        return Output(team.gather_rows(self.outputs, total), ok, evaluations)
 
 
 class Model(nn.Module):
@@ -85,15 +94,19 @@ def _check_size(backbone: type[Backbone], config: Any, task: Task, channels: int
 
 
 @torch.inference_mode()
-def run_model(model: Model, inputs: Inputs, at: Tensor | None = None, batch_size: int = 256) -> Output:
-    """Outputs for a whole set, in batches of bounded memory."""
+def run_model(
+    model: Model, inputs: Inputs, at: Tensor | None = None, batch_size: int = 256, team: Team | None = None
+) -> Output:
+    """Outputs for a whole set, in batches of bounded memory; a team shares the work."""
     model.eval()
+    together = team or Team()
     parts = []
-    for rows in torch.arange(len(inputs)).split(batch_size):
+    for rows in together.piece(torch.arange(len(inputs))).split(batch_size):
         parts.append(model(inputs.select(rows), None if at is None else at[rows]))
     evaluations = [part.evaluations for part in parts if part.evaluations is not None]
-    return Output(
+    own = Output(
         torch.cat([part.outputs for part in parts]),
         torch.cat([part.ok for part in parts]),
         torch.cat(evaluations) if evaluations else None,
     )
+    return own.joined(together, len(inputs))
