@@ -12,8 +12,10 @@ from safetensors.numpy import load, save
 
 from denots.errors import InvalidFile
 from denots.folders import write_file_whole
+from denots.systems import State
 
-MARK = b"denots-stream 1\n"
+FORMAT = b"denots-stream "
+MARK = FORMAT + b"2\n"
 
 
 class Snapshot(NamedTuple):
@@ -32,6 +34,8 @@ class Snapshot(NamedTuple):
     @classmethod
     def read(cls, file: Path) -> "Snapshot":
         content = file.read_bytes()
+        if content.startswith(FORMAT) and not content.startswith(MARK):
+            raise InvalidFile(f"{file} was written by another version of this program; start without it.")
         if not content.startswith(MARK):
             raise InvalidFile(f"{file} is no snapshot of a stream; name another file, or start without one.")
         checksum, _, body = content[len(MARK) :].partition(b"\n")
@@ -42,3 +46,12 @@ class Snapshot(NamedTuple):
             return cls(json.loads(text), load(arrays))
         except (ValueError, SafetensorError) as error:
             raise InvalidFile(f"{file} cannot be read ({error}); start without it.") from error
+
+
+def digest_of(state: State) -> str:
+    """What tells a fitted system from any other."""
+    found = hashlib.sha256(json.dumps(state.values, sort_keys=True).encode())
+    for name, array in sorted(state.arrays.items()):
+        found.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()

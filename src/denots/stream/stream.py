@@ -1,8 +1,11 @@
 """Push rows of many series as they come, and ask what is known now: the answers of `predict` on the same rows."""
 
+import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import count
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -13,11 +16,13 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidEvent, InvalidOption
 from denots.registry import lookup
 from denots.shapes import FloatArray
-from denots.stream.snapshot import Snapshot
+from denots.stream.carrying import Carrying
+from denots.stream.snapshot import Snapshot, digest_of
 from denots.stream.track import Track
 from denots.systems import Fitted
 
-NOTHING_YET, NOT_SOLVED = "nothing observed yet", "not solved"
+NOTHING_YET, NOT_SOLVED, PAST = "nothing observed yet", "not solved", "further back than the lag"
+MEMORY = "memory."  # before the names of what a backbone remembers, in a snapshot
 
 
 class Answer(NamedTuple):
@@ -34,7 +39,7 @@ class Rules:
     """What a stream keeps.
 
     lag: how late a row may be, compared with the latest one of its series.
-    rows: kept of a series, the latest ones; answers are then those for these rows.
+    rows: kept of a series, the latest ones. Answers are then those for these rows, unless a state is carried on.
     expire: a series is forgotten so long after its latest row; never by default.
     """
 
@@ -51,20 +56,30 @@ class Rules:
 
 
 class Stream:
-    """The rows of many series, and a model that answers about them at any time.
+    """The rows of many series, and a model that answers about them at any time, with the bits of `predict`.
 
-    Every answer is computed from the rows that are kept, for all series that are asked about together, so that it has the bits
-    of `predict`; its cost grows with these rows.
+    A model with a state that can be carried from row to row keeps it, and of the rows only those within the lag: an answer costs
+    the same however long the series is, and a question may lie as far back as a row may come late. Rows wait until somebody
+    asks, and then all series take their steps together. Other models read the rows that are kept again for every answer, and its
+    cost grows with them.
     """
 
     def __init__(
         self, fitted: Fitted, channels: tuple[str, ...], static_names: tuple[str, ...] = (), rules: Rules | None = None
     ) -> None:
         self.fitted, self.channels, self.static_names = fitted, channels, static_names
-        self.rules = rules or Rules()
-        self.pushed = 0  # rows, over the whole life of the stream
-        self._tracks: dict[str | int, Track] = {}
         self._places = {name: k for k, name in enumerate(channels)}
+        self._nothing = np.full(len(channels), np.nan)
+        self._begin(rules or Rules(), 0)
+
+    def _begin(self, rules: Rules, pushed: int) -> None:
+        self.rules = rules
+        self.pushed = pushed  # rows, over the whole life of the stream
+        self._tracks: dict[str | int, Track] = {}
+        self._oldest: list[tuple[float, int, Track]] = []  # a heap, by a time that no track's latest row lies before
+        self._numbers = count()
+        carried = self.fitted.carried
+        self._carrying = None if carried is None else Carrying(carried)
 
     def __len__(self) -> int:
         return len(self._tracks)
@@ -86,14 +101,17 @@ class Stream:
         """
         if not isinstance(id, str | int) or isinstance(id, bool):
             raise InvalidEvent(f"an id is text or a whole number; got {id!r:.60}.")
-        moment = _number(time, f"series {id!r}: the time")
-        row = self._row(id, values)
-        track = self._tracks.get(id)
-        if track is None:
-            begun = moment if start is None else _number(start, f"series {id!r}: the start")
-            track = Track(id, begun, self._static(id, static or {}))
-        track.add(moment, row, self.rules.lag, self.rules.rows)
-        self._tracks[id] = track
+        moment = _number(time, id, "the time")
+        row, seen = self._row(id, values)
+        known = self._tracks.get(id)
+        track = self._new(id, moment, static, start) if known is None else known
+        gone = track.add(moment, row, seen, self.rules.lag, self.rules.rows)
+        if known is None:
+            self._follow(track)
+        if self._carrying is None:
+            track.keep_latest(self.rules.rows)
+        else:
+            self._carrying.pushed(track, gone, self.rules.lag, self.rules.rows)
         self.pushed += 1
 
     def now(self, time: float, ids: Iterable[str | int] | None = None) -> list[Answer]:
@@ -101,75 +119,123 @@ class Stream:
 
         Later rows do not count, and series without any row so far are left out. Those that have expired are forgotten.
         """
-        moment = _number(time, "the time")
+        moment = _number(time, None, "the time")
         self.forget(moment)
-        asked = list(self._tracks) if ids is None else list(ids)
-        begun = [id for id in asked if self._known(id).until(moment)]
-        return self.ask([(id, moment) for id in begun])
+        self._catch_up()
+        tracks = self._tracks.values() if ids is None else [self._known(id) for id in ids]
+        return self._told([(track, moment) for track in tracks if track.begun(moment)])
 
     def ask(self, questions: Sequence[tuple[str | int, float]]) -> list[Answer]:
         """What is known of each series at a time of its own."""
-        asked = [(self._known(id), _number(time, f"series {id!r}: the time")) for id, time in questions]
-        seen = [k for k, (track, time) in enumerate(asked) if track.observed(time)]
-        told = dict(zip(seen, self._answered([asked[k] for k in seen]), strict=True)) if seen else {}
-        return [told.get(k, Answer(track.id, time, {}, NOTHING_YET)) for k, (track, time) in enumerate(asked)]
+        return self._told([(self._known(id), _number(time, id, "the time")) for id, time in questions])
+
+    def expires(self, time: float) -> bool:
+        """Whether any series may have to be forgotten by now."""
+        return bool(self._oldest) and time - self._oldest[0][0] > self.rules.expire
 
     def forget(self, time: float) -> list[str | int]:
         """Leave out the series that have expired by now, and name them."""
-        gone = [id for id, track in self._tracks.items() if time - track.latest > self.rules.expire]
-        for id in gone:
-            del self._tracks[id]
+        gone: list[str | int] = []
+        while self.expires(time):
+            _, number, track = heapq.heappop(self._oldest)
+            if time - track.latest > self.rules.expire:
+                del self._tracks[track.id]
+                gone.append(track.id)
+                if self._carrying is not None:
+                    self._carrying.forget(track)
+            else:
+                heapq.heappush(self._oldest, (track.latest, number, track))
         return gone
 
     def snapshot(self) -> Snapshot:
         """Everything that the stream knows, as plain values and arrays."""
         tracks = list(self._tracks.values())
         values = {
+            "model": self._digest,
             "channels": list(self.channels),
             "static_names": list(self.static_names),
             "rules": {name: None if value == math.inf else value for name, value in asdict(self.rules).items()},
             "pushed": self.pushed,
             "ids": [track.id for track in tracks],
         }
+        self._catch_up()
+        memory = {} if self._carrying is None or not tracks else self._carrying.first_states(tracks)
         arrays = {
             "times": np.array([time for track in tracks for time in track.times], dtype=np.float64),
             "values": np.array([row for track in tracks for row in track.rows]).reshape(-1, len(self.channels)),
             "lengths": np.array([len(track.times) for track in tracks], dtype=np.int64),
             "start": np.array([track.start for track in tracks], dtype=np.float64),
+            "told": np.array([track.told for track in tracks], dtype=bool),
             "latest": np.array([track.latest for track in tracks], dtype=np.float64),
+            "before": np.array([track.before for track in tracks], dtype=np.float64),
+            "seen_before": np.array([track.seen_before for track in tracks], dtype=bool),
             "static": np.array([track.static for track in tracks]).reshape(len(tracks), len(self.static_names)),
         }
-        return Snapshot(values, arrays)
+        return Snapshot(values, arrays | {MEMORY + name: array for name, array in memory.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Become the stream that a snapshot was taken of, by the same model."""
         values, arrays = snapshot.values, snapshot.arrays
         if (tuple(values["channels"]), tuple(values["static_names"])) != (self.channels, self.static_names):
             raise InvalidOption("the snapshot is of a model with other channels or static features; start without it.")
-        ends = np.cumsum(arrays["lengths"]).tolist()
-        tracks = {}
-        for k, (id, end) in enumerate(zip(values["ids"], ends, strict=True)):
-            begin = end - int(arrays["lengths"][k])
-            tracks[id] = Track(
-                id,
-                float(arrays["start"][k]),
-                arrays["static"][k],
-                arrays["times"][begin:end].tolist(),
-                list(arrays["values"][begin:end]),
-                float(arrays["latest"][k]),
+        if values["model"] != self._digest:
+            raise InvalidOption(
+                "the snapshot is of another model, and this one would go on otherwise; start without it."
             )
         rules: dict[str, Any] = {name: math.inf if own is None else own for name, own in values["rules"].items()}
-        self.rules, self.pushed, self._tracks = Rules(**rules), int(values["pushed"]), tracks
+        self._begin(Rules(**rules), int(values["pushed"]))
+        seen = (~np.isnan(arrays["values"])).any(axis=1).tolist()
+        columns = (arrays[name].tolist() for name in ("lengths", "start", "told", "latest", "before", "seen_before"))
+        end = 0
+        for id, static, length, start, told, latest, before, seen_before in zip(
+            values["ids"], arrays["static"], *columns, strict=True
+        ):
+            rows, end = slice(end, end + length), end + length
+            own = list(arrays["values"][rows])
+            times = arrays["times"][rows].tolist()
+            self._follow(Track(id, start, static, told, times, own, seen[rows], latest, [], before, seen_before))
+        if self._carrying is not None and self._tracks:
+            memory = {name[len(MEMORY) :]: array for name, array in arrays.items() if name.startswith(MEMORY)}
+            self._carrying.restore(list(self._tracks.values()), memory)
+
+    @cached_property
+    def _digest(self) -> str:
+        return digest_of(self.fitted.state())
+
+    def _new(self, id: str | int, time: float, static: Mapping[str, float | None] | None, start: float | None) -> Track:
+        begun = time if start is None else _number(start, id, "the start")
+        return Track(id, begun, self._static(id, static or {}), told=start is not None)
+
+    def _follow(self, track: Track) -> None:
+        self._tracks[track.id] = track
+        if self.rules.expire < math.inf:
+            heapq.heappush(self._oldest, (track.latest, next(self._numbers), track))
+
+    def _catch_up(self) -> None:
+        if self._carrying is not None:
+            self._carrying.catch_up(self.rules.lag, self.rules.rows)
+
+    def _told(self, asked: list[tuple[Track, float]]) -> list[Answer]:
+        self._catch_up()
+        status = [_status(track, time) for track, time in asked]
+        able = [pair for pair, of in zip(asked, status, strict=True) if of == "ok"]
+        told = iter(self._answered(able)) if able else iter(())
+        return [
+            next(told) if of == "ok" else Answer(track.id, time, {}, of)
+            for (track, time), of in zip(asked, status, strict=True)
+        ]
 
     def _answered(self, asked: list[tuple[Track, float]]) -> list[Answer]:
-        at = torch.tensor([[time] for _, time in asked], dtype=torch.float64)
-        outputs = self.fitted.outputs(self._series([track for track, _ in asked]), at)
+        if self._carrying is None:
+            at = torch.tensor([[time] for _, time in asked], dtype=torch.float64)
+            outputs = self.fitted.outputs(self._series([track for track, _ in asked]), at)
+        else:
+            outputs = self._carrying.outputs(asked)
         columns = self.fitted.task.columns(self.fitted.task.answer(outputs.outputs.double()).numpy())
+        names, cells = list(columns), zip(*(column.tolist() for column in columns.values()), strict=True)
         return [
-            Answer(track.id, time, {name: column[k].item() for name, column in columns.items()})
-            if outputs.ok[k]
-            else Answer(track.id, time, {}, NOT_SOLVED)
-            for k, (track, time) in enumerate(asked)
+            Answer(track.id, time, dict(zip(names, row, strict=True))) if ok else Answer(track.id, time, {}, NOT_SOLVED)
+            for (track, time), row, ok in zip(asked, cells, outputs.ok.tolist(), strict=True)
         ]
 
     def _series(self, tracks: list[Track]) -> SeriesSet:
@@ -177,7 +243,7 @@ class Stream:
             times=np.array([time for track in tracks for time in track.times]),
             values=np.array([row for track in tracks for row in track.rows]),
             offsets=np.cumsum([0, *(len(track.times) for track in tracks)]),
-            start=np.array([min(track.start, track.times[0]) for track in tracks]),
+            start=np.array([track.start for track in tracks]),
             ids=np.arange(len(tracks)),
             channels=self.channels,
             static=np.array([track.static for track in tracks]) if self.static_names else None,
@@ -189,20 +255,32 @@ class Stream:
             raise InvalidEvent(f"series {id!r} is not known; push a row of it first. It may have expired.")
         return self._tracks[id]
 
-    def _row(self, id: str | int, values: Mapping[str, float | None]) -> FloatArray:
-        row = np.full(len(self.channels), np.nan)
+    def _row(self, id: str | int, values: Mapping[str, float | None]) -> tuple[FloatArray, bool]:
+        """A cell for each channel, and whether anything was seen."""
+        row, seen = self._nothing.copy(), False
         for name, value in _named(values, id).items():
-            place = lookup(self._places, name, f"channel of series {id!r}:")
-            row[place] = math.nan if value is None else _number(value, f"series {id!r}: channel {name!r}", missing=True)
-        return row
+            place = self._places.get(name)
+            if place is None:
+                place = lookup(self._places, name, f"channel of series {id!r}:")
+            if value is not None:
+                row[place] = number = _number(value, id, "channel", name)
+                seen |= number == number
+        return row, seen
 
     def _static(self, id: str | int, static: Mapping[str, float | None]) -> FloatArray:
         known = {name: k for k, name in enumerate(self.static_names)}
         row = np.full(len(known), np.nan)
         for name, value in _named(static, id).items():
             place = lookup(known, name, f"static feature of series {id!r}:")
-            row[place] = math.nan if value is None else _number(value, f"series {id!r}: static {name!r}", missing=True)
+            if value is not None:
+                row[place] = _number(value, id, "static", name)
         return row
+
+
+def _status(track: Track, time: float) -> str:
+    if time < track.before:
+        return PAST
+    return "ok" if track.observed(time) else NOTHING_YET
 
 
 def _named(values: Any, id: str | int) -> Mapping[str, Any]:
@@ -211,8 +289,15 @@ def _named(values: Any, id: str | int) -> Mapping[str, Any]:
     return values
 
 
-def _number(value: Any, what: str, *, missing: bool = False) -> float:
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.inf
-    if math.isinf(number) or (math.isnan(number) and not missing):
-        raise InvalidEvent(f"{what} is {value!r:.60}; expected a finite number.")
+def _number(value: Any, id: str | int | None, what: str, name: str | None = None) -> float:
+    """A finite number, or one that is missing if it has a name; words are put together only where it is neither."""
+    if type(value) is float and value - value == 0.0:
+        return value
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.inf
+    except OverflowError:
+        number = math.inf
+    if math.isinf(number) or (math.isnan(number) and name is None):
+        of = what if id is None else f"series {id!r}: {what}"
+        raise InvalidEvent(f"{of if name is None else f'{of} {name!r}'} is {value!r:.60}; expected a finite number.")
     return number
