@@ -5,13 +5,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from denots import RowPredictor, SeriesSet, load
-from denots.cli.stream import answered, chunks, numbered
+from denots.cli.stream import chunks
+from denots.stream.lines import LONGEST, Lines, Splitter, encoded
 
 
 @pytest.fixture(scope="module")
@@ -36,27 +39,51 @@ def command(ward: Path, *options: str) -> list[str]:
     return [sys.executable, "-c", "from denots.cli import main; main()", "stream", str(ward / "model"), *options]
 
 
-def told(text: str) -> dict[int, dict]:
-    return {line["event"]: line for line in map(json.loads, text.splitlines())}
+def lines_in(file: Path) -> int:
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def wait_for(event: Callable[[], bool]) -> None:
+    patience = time.monotonic() + 60
+    while not event():
+        assert time.monotonic() < patience
+        time.sleep(0.01)
 
 
 @pytest.mark.slow
-def test_a_killed_stream_goes_on_with_no_row_lost_or_counted_twice(ward: Path, tmp_path: Path) -> None:
-    events = (ward / "events.ndjson").read_text()
-    whole = {line["event"]: line for line in answered(load(ward / "model").stream(), 1, events.encode().splitlines())}
-    assert sorted(whole) == list(range(1, 241))
-    options = ["--snapshot", str(tmp_path / "state"), "--every", "1"]
-    some = "".join(events.splitlines(keepends=True)[:100]).encode()
+def test_a_killed_command_writes_every_answer_once(ward: Path, tmp_path: Path) -> None:
+    events = (ward / "events.ndjson").read_bytes()
+    whole = encoded(Lines(load(ward / "model").stream()).answered(events.splitlines()))
+    options = ["--snapshot", str(tmp_path / "state"), "--every", "1", "-o", str(tmp_path / "answers")]
+    rng, place = np.random.default_rng(0), 0
+    for _ in range(4):
+        with subprocess.Popen(command(ward, *options), stdin=subprocess.PIPE) as process:
+            place = min(len(events), place + int(rng.integers(2000, 4000)))
+            os.write(process.stdin.fileno(), events[:place])
+            wait_for(lambda: lines_in(tmp_path / "answers") > 0)
+            time.sleep(rng.uniform(0, 0.2))
+            process.send_signal(signal.SIGKILL)
+    subprocess.run(command(ward, *options), input=events, check=True)
+    assert (tmp_path / "answers").read_bytes() == whole
+
+
+@pytest.mark.slow
+def test_the_end_is_clean_and_what_went_into_a_pipe_comes_again_with_its_number(ward: Path, tmp_path: Path) -> None:
+    events = (ward / "events.ndjson").read_bytes()
+    whole = encoded(Lines(load(ward / "model").stream()).answered(events.splitlines())).splitlines(keepends=True)
+    options = ["--snapshot", str(tmp_path / "state"), "--every", "100000"]
     with subprocess.Popen(command(ward, *options), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
-        os.write(first.stdin.fileno(), some[:3000])
-        seen = [first.stdout.readline()]
-        os.write(first.stdin.fileno(), some[3000:])
-        seen += [first.stdout.readline() for _ in range(60)]
-        first.send_signal(signal.SIGKILL)
-    again = subprocess.run(command(ward, *options), input=events, capture_output=True, text=True, check=True).stdout
-    found = told(b"".join(seen).decode()) | told(again)
-    assert found == whole
-    assert min(told(again)) > 1  # not from the beginning
+        os.write(first.stdin.fileno(), b"".join(events.splitlines(keepends=True)[:50]))
+        seen = [first.stdout.readline() for _ in range(50)]
+        first.send_signal(signal.SIGTERM)
+        assert first.wait() == 128 + signal.SIGTERM
+    with subprocess.Popen(command(ward, *options), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as second:
+        os.write(second.stdin.fileno(), b"".join(events.splitlines(keepends=True)[:120]))
+        seen += [second.stdout.readline() for _ in range(70)]
+        second.send_signal(signal.SIGKILL)
+    last = subprocess.run(command(ward, *options), input=events, stdout=subprocess.PIPE, check=True).stdout
+    assert seen == whole[:120]
+    assert last == b"".join(whole[50:])  # those since the clean end come again, byte for byte
 
 
 def test_a_bad_line_is_answered_by_its_error_and_the_others_by_their_answers(ward: Path) -> None:
@@ -71,24 +98,33 @@ def test_a_bad_line_is_answered_by_its_error_and_the_others_by_their_answers(war
         b"",
         b'{"id": "ann", "time": 3, "values": {"pulse": 2}}',
         b'{"now": 4}',
+        None,
+        b'{"id": "ann", "time": 5, "values": {"pulse": 1' + b"0" * 400 + b"}}",
+        b'{"now": 4, "ids": ["zoe"]}',
+        b'{"now": 4, "ids": "ann"}',
+        b'{"now": "noon"}',
+        b'{"now": 4, "then": 5}',
+        b'{"now": 6, "ids": ["ann"]}',
     ]
-    found = list(answered(load(ward / "model").stream(), 1, lines))
-    assert [line["event"] for line in found] == [1, 2, 3, 4, 5, 6, 7, 9, 10]
-    assert [line["event"] for line in found if "error" in line] == [2, 3, 4, 5, 6, 7]
-    assert found[-1]["time"] == 4
+    found = Lines(load(ward / "model").stream()).answered(lines)
+    assert [line["event"] for line in found] == [1, 2, 3, 4, 5, 6, 7, *range(9, 18)]
+    wrong = {line["event"]: line["error"] for line in found if "error" in line}
+    assert list(wrong) == [2, 3, 4, 5, 6, 7, *range(11, 17)]
+    assert [line["time"] for line in found if line["event"] in (10, 17)] == [4, 6]
+    assert "longer than 1048576 bytes" in wrong[11]
+    assert "expected a finite number" in wrong[12]
+    assert "series 'zoe' is not known" in wrong[13]
+    assert "ids are a list" in wrong[14]
+    assert "the time is 'noon'" in wrong[15]
+    assert "'then' is unknown" in wrong[16]
 
 
 def test_chunks_do_not_change_answers(ward: Path) -> None:
     model, lines = load(ward / "model"), (ward / "events.ndjson").read_bytes().splitlines()[:60]
-    together = list(answered(model.stream(), 1, lines))
-    stream = model.stream()
-    assert [one for k, line in enumerate(lines, 1) for one in answered(stream, k, [line])] == together
-
-
-def test_lines_that_are_done_are_passed_over() -> None:
-    source = [[b"a", b"b"], [b"c"], [b"d", b"e"]]
-    assert list(numbered(iter(source), 0)) == [(1, [b"a", b"b"]), (3, [b"c"]), (4, [b"d", b"e"])]
-    assert list(numbered(iter(source), 4)) == [(5, [b"e"])]
+    for rules in ({}, {"expire": 0.5}):
+        together = Lines(model.stream(**rules)).answered(lines)
+        one_by_one = Lines(model.stream(**rules))
+        assert [one for line in lines for one in one_by_one.answered([line])] == together
 
 
 def test_a_line_may_come_in_pieces_and_the_last_one_without_its_end() -> None:
@@ -100,3 +136,13 @@ def test_a_line_may_come_in_pieces_and_the_last_one_without_its_end() -> None:
     os.close(write)
     assert list(found) == [[b"two!"], [b"three"]]
     os.close(read)
+
+
+@pytest.mark.parametrize("size", [7, 1000, 10**7])
+def test_a_line_that_is_too_long_is_told_as_such_however_it_comes(size: int) -> None:
+    text = b"one\n" + b"x" * LONGEST + b"\n" + b"y" * (LONGEST + 1) + b"\nfour\n" + b"z" * (LONGEST + 2)
+    splitter, found = Splitter(), []
+    step = size if size > 100 else LONGEST // size
+    for first in range(0, len(text), step):
+        found += splitter.lines(text[first : first + step])
+    assert [*found, *splitter.last()] == [b"one", b"x" * LONGEST, None, b"four", None]
