@@ -147,7 +147,7 @@ def test_a_lost_worker_is_told(tmp_path: Path) -> None:
         for seed in (0, 1)
     ]
     with pytest.raises(WorkerLost, match="fewer --jobs"):
-        make_runs(jobs, Results(tmp_path), workers=2)
+        make_runs(jobs, Results(tmp_path), processes=2)
 
 
 def end_process(model: Model, problem: Trial) -> None:
@@ -201,7 +201,7 @@ def size(model: Model, problem: Trial) -> int:
 def test_everything_runs_in_smoke_and_then_nothing_is_left(tmp_path: Path) -> None:
     results = Results(tmp_path)
     jobs, _ = plan(list(EXPERIMENTS.values()), EXPERIMENTS.values(), SMOKE, results)
-    outcome = make_runs(jobs, results, workers=2)
+    outcome = make_runs(jobs, results, processes=2)
     assert outcome.failures == []
     assert outcome.fates["recorded"] == len(jobs)
     left, known = plan(list(EXPERIMENTS.values()), EXPERIMENTS.values(), SMOKE, results)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denots.cli.messages import complain, err, out, say, watched
+from denots.cli.where import Place, say_where
 from denots.errors import InvalidOption
 from denots.protocol import DEFAULT_PROTOCOL
 from denots.registry import lookup
 
 if TYPE_CHECKING:
+    from denots.cluster.workers import Workers
     from denots.experiments import Experiment, Request
     from denots.experiments.results import Results
     from denots.experiments.runner import Fate, Job, Outcome
@@ -46,6 +48,7 @@ def reproduce(
         ),
     ] = None,
     results: ResultsFolder = Path("results"),
+    place: Place = "local",
 ) -> None:
     """Reproduce tables and figures of the paper.
 
@@ -58,8 +61,10 @@ def reproduce(
       denots reproduce bump sine-mix --profile smoke
       denots reproduce all --profile quick --jobs 2 --budget 60
       denots reproduce main --profile paper --dataset uwgl --system denots,gru
+      denots reproduce all --profile paper --on ray
       denots reproduce --verify 20
     """
+    from denots.cluster.workers import HERE, workers_on
     from denots.experiments import EXPERIMENTS, Request
     from denots.experiments.draw import check_drawing
     from denots.experiments.results import Results
@@ -80,7 +85,10 @@ def reproduce(
         lookup(EXPERIMENTS, name, "experiment") for name in (EXPERIMENTS if "all" in names else dict.fromkeys(names))
     ]
     check_drawing()  # before the runs, which take long
-    outcome = _make(chosen, request, store, jobs or os.cpu_count() or 1, budget)
+    if place != HERE and jobs is not None:
+        raise InvalidOption("--jobs is for runs here; a cluster makes as many as it has room for, so leave it out.")
+    workers = workers_on(place, tell=say_where)
+    outcome = _make(chosen, request, store, jobs or os.cpu_count() or 1, workers, budget)
     _write(chosen, store, request)
     if outcome.failures:
         raise typer.Exit(1)
@@ -118,7 +126,12 @@ def _verify(store: "Results", request: "Request", count: int, minutes: float) ->
 
 
 def _make(
-    chosen: Sequence["Experiment"], request: "Request", store: "Results", workers: int, budget: float | None
+    chosen: Sequence["Experiment"],
+    request: "Request",
+    store: "Results",
+    processes: int,
+    workers: "Workers",
+    budget: float | None,
 ) -> "Outcome":
     from denots.experiments import EXPERIMENTS
     from denots.experiments.runner import make_runs, plan
@@ -129,7 +142,8 @@ def _make(
     jobs, known = plan(chosen, EXPERIMENTS.values(), request, store)
     say(f"{known} recorded, {len(jobs)} to do ({request.profile}, protocol {request.protocol})")
     with _watching(jobs) as report:
-        outcome = make_runs(jobs, store, workers=min(workers, len(jobs)) or 1, deadline=deadline, report=report)
+        side_by_side = min(processes, len(jobs)) or 1
+        outcome = make_runs(jobs, store, processes=side_by_side, workers=workers, deadline=deadline, report=report)
     fates = outcome.fates
     words = [f"{fates['recorded']} runs made", f"{fates['known']} taken over from other experiments"]
     if fates["elsewhere"]:

@@ -24,6 +24,7 @@ from denots.cli.learning import (
     task_of,
 )
 from denots.cli.messages import complain, print_whole, say
+from denots.cli.where import Place
 from denots.errors import InvalidFolder, InvalidOption
 
 if TYPE_CHECKING:
@@ -80,13 +81,15 @@ def tune(
     jobs: Jobs = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    place: Place = "local",
 ) -> None:
     """Search the options of a system and write the best model.
 
     Each trial is fitted as `denots fit` does and judged by the series that
     it holds back; trials that do worse than most are ended early. What was
     tried is kept in a folder: stopped or killed, the same command goes on.
-    With --jobs 4 there are four trials at a time, with one processor each.
+    With --jobs 4 there are four trials at a time, with one processor each;
+    with --on ray they are tasks of a cluster, and --jobs is for each of them.
     Needs pip install 'denots[tune]'.
 
       denots tune visits.csv --target outcome --trials 50 -o model
@@ -128,9 +131,9 @@ def tune(
     chosen = SYSTEMS.find(system)
     kind, reason = task_of(task, series)
     options = read_options(chosen, settings or ())
-    place = to.with_name(f"{to.name}.study") if study is None else study
+    journal = to.with_name(f"{to.name}.study") if study is None else study
     if restart:
-        _discard(place)
+        _discard(journal)
     estimator = estimator_for(
         kind, system=system, options=options, random_state=seed, verbose=not quiet, **weights(kind, balanced)
     )
@@ -140,13 +143,14 @@ def tune(
         n_trials=trials,
         timeout=None if budget is None else 60 * budget,
         n_jobs=jobs,
-        study=place,
+        on=place,
+        study=journal,
         random_state=seed,
         verbose=not quiet,
     )
     if not quiet:
         say(f"task: {kind.name} ({reason})")
-        say(f"searching {trials} trials in {place}")
+        say(f"searching {trials} trials in {journal}")
     try:
         found.fit(series)
     except KeyboardInterrupt:

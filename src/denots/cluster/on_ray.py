@@ -192,15 +192,15 @@ class _Member:
     def invite(self) -> tuple[str, int]:
         """Begin to wait for the others; tells where."""
         import ray
-        from torch.distributed import TCPStore
+        from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
-        address = ray.util.get_node_ip_address()
+        address: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
         self.store = TCPStore(address, 0, None, is_master=True, wait_for_workers=False)
         return address, self.store.port
 
     def work(self, work: Callable[[Team], Found], rank: int, size: int, meeting: tuple[str, int], cpus: int) -> Any:
         """Do it; only the first tells what it found."""
-        from torch.distributed import TCPStore
+        from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
         store = self.store if not rank else TCPStore(*meeting, None, is_master=False)
         with limited_to(cpus):

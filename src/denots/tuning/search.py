@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from denots.cluster.workers import Workers, workers_on
 from denots.data.store import content_hash
 from denots.errors import InvalidOption, OutOfTime
 from denots.estimators import SeriesEstimator
@@ -56,6 +57,8 @@ class SeriesSearch(MetaEstimatorMixin, BaseEstimator):
         timeout: seconds after which no trial is begun and those that run stop to be continued; None waits for all.
         n_jobs: processors to keep busy, by as many processes; trials then depend on which ends first. None is one trial at a
             time on all processors.
+        on: "local", or "ray" (the cluster that runs here) or "ray=ADDRESS": trials are tasks of it, with `n_jobs` processors each,
+            or as many as a run here would use; as many at a time as there is room for.
         study: a folder in which the search can go on after an interruption; one trial at a time, it ends as if it had
             not been interrupted.
         random_state: seed of what is tried, and of the estimator where it has none.
@@ -75,6 +78,7 @@ class SeriesSearch(MetaEstimatorMixin, BaseEstimator):
         n_trials: int = 30,
         timeout: float | None = None,
         n_jobs: int | None = None,
+        on: str = "local",
         study: str | os.PathLike[str] | None = None,
         random_state: Any = 0,
         verbose: bool = False,
@@ -84,6 +88,7 @@ class SeriesSearch(MetaEstimatorMixin, BaseEstimator):
         self.n_trials = n_trials
         self.timeout = timeout
         self.n_jobs = n_jobs
+        self.on = on
         self.study = study
         self.random_state = random_state
         self.verbose = verbose
@@ -102,6 +107,8 @@ class SeriesSearch(MetaEstimatorMixin, BaseEstimator):
         """Search, then fit the best on X; further arguments are those of the estimator's own `fit`."""
         optuna_library()
         self._check()
+        with limited_to(self.n_jobs):
+            workers = workers_on(self.on, tell if self.verbose else lambda words: None)
         system, options = self.estimator._chosen()
         settable = set(self.estimator.get_params(deep=False))
         settable = set(system.options) if "options" in settable else settable
@@ -130,7 +137,7 @@ class SeriesSearch(MetaEstimatorMixin, BaseEstimator):
             study = begin(folder, identity)
             deadline = None if self.timeout is None else time.time() + self.timeout
             work = Work(folder, estimator, X, y, fit_params, deadline, self.verbose)
-            self._make(study, work, distributions(system, space), first, seed)
+            self._make(study, work, distributions(system, space), first, seed, workers)
             self._keep(study, work)
         return self
 
@@ -164,7 +171,15 @@ class SeriesSearch(MetaEstimatorMixin, BaseEstimator):
             raise InvalidOption(f"a budget of time is a positive number; got {self.timeout!r}.")
         check_jobs(self.n_jobs, "n_jobs")
 
-    def _make(self, study: "Study", work: Work, among: Mapping[str, Any], first: Mapping[str, Any], seed: int) -> None:
+    def _make(
+        self,
+        study: "Study",
+        work: Work,
+        among: Mapping[str, Any],
+        first: Mapping[str, Any],
+        seed: int,
+        workers: Workers,
+    ) -> None:
         """Make the trials that are left, those that were interrupted first."""
         running = optuna_library().trial.TrialState.RUNNING
         interrupted = [complete(study, trial, among) for trial in begun(study) if trial.state == running]
@@ -175,7 +190,7 @@ class SeriesSearch(MetaEstimatorMixin, BaseEstimator):
             return next_trial(study, among, first, seed) if len(begun(study)) < self.n_trials else None
 
         left, started = self.n_trials - len(begun(study)) + len(interrupted), time.monotonic()
-        for done, number in enumerate(make_trials(work, upcoming, max(1, left), self.n_jobs)):
+        for done, number in enumerate(make_trials(work, upcoming, max(1, left), self.n_jobs, workers)):
             trials = study.get_trials(deepcopy=False)
             _tidy(work, trials)
             if self.verbose:

@@ -67,13 +67,23 @@ def open_study(folder: Path) -> "Study":
             study_name=NAME,
             load_if_exists=True,
             sampler=optuna.samplers.RandomSampler(seed=0),
-            pruner=optuna.pruners.MedianPruner(n_startup_trials=STARTUP, n_warmup_steps=WARMUP),
+            pruner=_pruner(),
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise InvalidFolder(
             f"{file} is damaged or foreign ({type(error).__name__}: {error}); move it away, or discard the search "
             "(denots tune --restart)."
         ) from error
+
+
+def rehearsal() -> "Study":
+    """A study without a journal that ends trials as early."""
+    study: Study = optuna_library().create_study(pruner=_pruner())
+    return study
+
+
+def _pruner() -> Any:
+    return optuna_library().pruners.MedianPruner(n_startup_trials=STARTUP, n_warmup_steps=WARMUP)
 
 
 def next_trial(study: "Study", distributions: Mapping[str, Any], first: Mapping[str, Any], seed: int) -> int:

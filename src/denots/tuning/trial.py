@@ -5,7 +5,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import clone
 
@@ -13,10 +13,11 @@ from denots.errors import DenotsError, OutOfTime
 from denots.estimators import SeriesEstimator
 from denots.progress import LINE_SECONDS
 from denots.training.progress import Plan, Progress, shown
-from denots.tuning.study import TRIALS, open_study, optuna_library, resumed
+from denots.tuning.study import TRIALS, open_study, optuna_library, rehearsal, resumed
 
 if TYPE_CHECKING:
-    from optuna.trial import Trial
+    from optuna import Study
+    from optuna.trial import FrozenTrial, Trial
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,48 @@ def with_options(estimator: SeriesEstimator, options: dict[str, Any]) -> SeriesE
 
 def run_trial(work: Work, number: int) -> None:
     """Fit a trial that has begun and write into the journal how it ended; out of time it stays to be continued."""
-    optuna, study = optuna_library(), open_study(work.folder)
+    study = open_study(work.folder)
+    _fit(work, study, study.get_trials(deepcopy=False)[number], number)
+
+
+class Begun(NamedTuple):
+    """A trial for a process that does not see the journal, and those that had ended when it began."""
+
+    trial: "FrozenTrial"
+    ended: "list[FrozenTrial]"
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Fits a trial in a process that does not see the journal, and tells all that is to be written there."""
+
+    work: Work
+
+    def __call__(self, begun: Begun) -> "FrozenTrial":
+        study = rehearsal()
+        study.add_trials([*begun.ended, begun.trial])
+        _fit(self.work, study, study.get_trials(deepcopy=False)[-1], begun.trial.number)
+        return study.get_trials(deepcopy=False)[-1]
+
+
+def write_down(study: "Study", number: int, found: "FrozenTrial") -> None:
+    """Write into the journal what another process told of a trial."""
+    known = study.get_trials(deepcopy=False)[number]
+    trial = resumed(study, known)
+    for epoch in sorted(set(found.intermediate_values) - set(known.intermediate_values)):
+        trial.report(found.intermediate_values[epoch], epoch)
+    for name, value in found.user_attrs.items():
+        trial.set_user_attr(name, value)
+    if found.state.name == "COMPLETE":
+        study.tell(trial, found.value)
+    elif found.state.is_finished():
+        study.tell(trial, state=found.state)
+
+
+def _fit(work: Work, study: "Study", begun: "FrozenTrial", number: int) -> None:
+    optuna = optuna_library()
     state = optuna.trial.TrialState
-    trial = resumed(study, study.get_trials(deepcopy=False)[number])
+    trial = resumed(study, begun)
     estimator = work.candidate(number, trial.params)
     try:
         with warnings.catch_warnings():
