@@ -19,8 +19,9 @@ struct Lane {
   Phase phase;
   bool finite;
   std::int64_t series, knot, reach_knot, query, accepted, rejected, evaluations;
-  double t, dt, stop;  // dt: the step to try next; stop: where the observations end
-  double step, trial;  // step: the one being tried
+  double t, dt, stop;   // dt: the step to try next; stop: where the observations end
+  double step, trial;   // step: the one being tried
+  double reach, asked;  // reach: the end of a step that was accepted; asked: when the next query is
   TapeChunk* chunk;
 };
 
@@ -110,6 +111,7 @@ class Forward {
     }
     for (; lane.query < p_.queries && asked[lane.query] <= lane.t; ++lane.query) answer_with(l, h_);
     if (!finite || lane.query == p_.queries) return finish(l, finite ? Status::ok : Status::not_finite);
+    lane.asked = asked[lane.query];
     clear_first_slope(l);
     field_.load_bias(p_, series, bias_ + l);
     lane.phase = Phase::starting;
@@ -224,6 +226,7 @@ class Forward {
     alignas(64) Real sum[lanes];
     alignas(64) typename Simd<Real>::Int accepted[lanes];
     store(sum, squares);
+    bool asked = false;
     for (int l = 0; l < lanes; ++l) {
       accepted[l] = 0;
       stages_[l] = nowhere_;
@@ -237,13 +240,13 @@ class Forward {
       const double ratio = step_ratio(error, scheme_.order, scheme_.safety);
       if (error < Real(1)) {
         accepted[l] = -1;
-        plan_next(lane_[l], ratio);
+        asked |= lane_[l].asked <= plan_next(lane_[l], ratio);
         if (tape_ != nullptr) record(l);
       } else {
         reject(l, ratio, Status::step_underflow);
       }
     }
-    answer_queries(accepted);
+    if (asked) answer_queries(accepted);
     const I mask = *reinterpret_cast<const I*>(accepted);
     if (keeps_) keep_stages(mask);
     const Real* fresh = k_ + (scheme_.stages - 1) * stride_;
@@ -271,16 +274,17 @@ class Forward {
       store(kept_ + at, mask ? load(last + at) : load(kept_ + at));
   }
 
-  // A step cut short at the stop does not shorten the one after it.
-  static void plan_next(Lane& lane, double ratio) {
+  // Returns where the step has led. One cut short at the stop does not shorten the one after it.
+  static double plan_next(Lane& lane, double ratio) {
     const double next = lane.step * ratio;
     lane.dt = lane.step < lane.dt && next < lane.dt ? lane.dt : next;
+    return lane.reach = step_end(lane.t, lane.step, lane.stop);
   }
 
   // Ends a step that was accepted, and the series with its last query; the lane has taken over the new state.
   void advance(int l) {
     Lane& lane = lane_[l];
-    lane.t = step_end(lane.t, lane.step, lane.stop);
+    lane.t = lane.reach;
     lane.knot = lane.reach_knot;
     ++lane.accepted;
     if (lane.query == p_.queries)
@@ -340,10 +344,11 @@ class Forward {
         Lane& lane = lane_[l];
         if (!accepted[l]) continue;
         const double* asked = p_.query_times + lane.series * p_.queries;
-        const double reach = step_end(lane.t, lane.step, lane.stop);
-        for (; lane.query < p_.queries && asked[lane.query] == reach; ++lane.query) answer_with(l, y_);
-        if (lane.query == p_.queries || asked[lane.query] > reach) continue;
-        const double u = (asked[lane.query] - lane.t) / lane.step;
+        for (; lane.query < p_.queries && asked[lane.query] == lane.reach; ++lane.query) answer_with(l, y_);
+        if (lane.query == p_.queries) continue;
+        lane.asked = asked[lane.query];
+        if (lane.asked > lane.reach) continue;
+        const double u = (lane.asked - lane.t) / lane.step;
         for (int s = 0; s < scheme_.stages; ++s)
           weight[s * lanes + l] = static_cast<Real>(lane.step * scheme_.dense_weight(s, u));
         more = inside[l] = true;

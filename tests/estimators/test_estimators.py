@@ -213,6 +213,7 @@ def test_a_missing_target_is_asked_for() -> None:
     [
         ({"depth": "deep"}, InvalidOption, "'auto'"),
         ({"depth": -1.0}, InvalidOption, "depth"),
+        ({"depth": None}, InvalidOption, "depth must be a positive number; got None"),
         ({"field": "anty"}, UnknownName, "'anti'"),
         ({"path": "cubic"}, UnknownName, "natural-cubic"),
         ({"validation_fraction": 1.5}, InvalidOption, "validation_fraction"),

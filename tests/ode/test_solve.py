@@ -294,6 +294,8 @@ def test_an_unknown_method_offers_the_nearest() -> None:
 
 def test_shapes_and_types_must_agree() -> None:
     path = smooth_path()
+    with pytest.raises(InvalidOption, match="make it a VectorField"):
+        solve(lambda t, x, h: -h, path, torch.zeros(3, 4), **LOOSE)  # type: ignore[arg-type]
     with pytest.raises(InvalidOption, match="h0 has shape"):
         solve(AntiFeedbackGRU(2, 4), path, torch.zeros(3, 5), **LOOSE)
     with pytest.raises(InvalidOption, match="one type"):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 from denots.backbones import DeNOTSConfig
@@ -83,7 +84,7 @@ class _Spelled(SeriesEstimator):
 
     def _chosen(self) -> tuple[System, dict[str, Any]]:
         options = {name: getattr(self, name) for name in OPTIONS}
-        if not isinstance(self.depth, str | bool):
+        if isinstance(self.depth, Real) and not isinstance(self.depth, bool):
             options["depth"] = float(self.depth)
         return SYSTEMS["denots"], options
 

@@ -117,6 +117,10 @@ def check_options(table: Tableau, method: str, rtol: float, atol: float, max_ste
 
 def check_shapes(field: VectorField, path: Path, h0: Tensor, queries: Tensor, input_map: InputMap | None) -> None:
     n = len(path)
+    if not isinstance(field, VectorField):
+        raise InvalidOption(
+            f"the field is {field!r:.60}; make it a VectorField, with input_size, state_size and forward(t, x, h)."
+        )
     if h0.shape != (n, field.state_size):
         raise InvalidOption(f"h0 has shape {tuple(h0.shape)}; expected ({n}, {field.state_size}).")
     if h0.dtype != path.values.dtype:
