@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "denots/convolutions.h"
 #include "denots/cpu.h"
 #include "denots/drive.h"
 #include "denots/normal_scores.h"
@@ -105,6 +106,63 @@ void pool_oscillators(Vector<const std::int64_t> begins, Vector<const std::int64
   denots::pool_oscillators(bank, signals, pieces, whole, pooled.data(), threads, target);
 }
 
+void sample_evenly(Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
+                   Vector<const double> times, Matrix<const float> values, Matrix<const float> slopes,
+                   Vector<const double> spans, Cube<float> grid, int threads) {
+  const denots::Signals signals = signals_of(begins, ends, times, values, slopes, spans);
+  require(signals.slopes == nullptr, "slopes: expected none, as of straight lines.");
+  const auto points = static_cast<std::int64_t>(grid.shape(2));
+  expect(grid, "grid", {signals.series, signals.channels, points});
+  expect_threads(threads);
+  nb::gil_scoped_release release;
+  denots::sample_evenly(signals, points, grid.data(), threads);
+}
+
+void pool_convolutions(Cube<const float> grid, Matrix<const std::int32_t> places, Indices dilation,
+                       Indices difference, Indices padded, Indices used, Matrix<const std::int32_t> channel,
+                       Matrix<const float> weight, Matrix<const float> threshold, Cube<float> shares,
+                       int threads) {
+  using denots::Filters;
+  const auto n = static_cast<std::int64_t>(grid.shape(0)), C = static_cast<std::int64_t>(grid.shape(1)),
+             points = static_cast<std::int64_t>(grid.shape(2)),
+             F = static_cast<std::int64_t>(dilation.shape(0)),
+             K = static_cast<std::int64_t>(channel.shape(0)),
+             T = static_cast<std::int64_t>(threshold.shape(0));
+  require(F >= 1, "dilation: expected at least one filter.");
+  expect(places, "places", {3, F});
+  require(std::all_of(places.data(), places.data() + 3 * F,
+                      [](std::int32_t it) { return it >= 0 && it < Filters::length; }),
+          "places: expected numbers below 9.");
+  for (const Indices* flags : {&difference, &padded}) {
+    expect(*flags, "flags of the filters", {F});
+    require(std::all_of(flags->data(), flags->data() + F, [](std::int32_t it) { return it == 0 || it == 1; }),
+            "flags of the filters: expected 0 or 1.");
+  }
+  for (std::int64_t f = 0; f < F; ++f)
+    require(
+        dilation.data()[f] >= 1 && 2 * Filters::middle * dilation.data()[f] + difference.data()[f] < points,
+        "dilation: a filter has to fit into the grid.");
+  expect_terms(used, channel, F, C);
+  expect(weight, "weight", {K, F});
+  expect(threshold, "threshold", {T, F});
+  expect(shares, "shares", {n, T, F});
+  expect_threads(threads);
+  const Filters filters{F,
+                        K,
+                        T,
+                        places.data(),
+                        dilation.data(),
+                        difference.data(),
+                        padded.data(),
+                        used.data(),
+                        channel.data(),
+                        weight.data(),
+                        threshold.data()};
+  const denots::Target target = denots::choose_target().target;
+  nb::gil_scoped_release release;
+  denots::pool_convolutions(filters, n, C, points, grid.data(), shares.data(), threads, target);
+}
+
 template <class Real>
 void drive_rows(Vector<const std::int64_t> offsets, Vector<const double> times, Matrix<const Real> values,
                 Vector<const double> centre, Vector<const double> scale, bool counted, bool timed,
@@ -195,6 +253,13 @@ void denots::bind_pooling(nb::module_& m) {
   bind_summary<double>(m);
   m.def("normal_scores", &::normal_scores, nb::kw_only(), "table"_a.noconvert(), "edges"_a.noconvert(),
         "levels"_a.noconvert(), "holes"_a.noconvert(), "scores"_a.noconvert(), "threads"_a);
+  m.def("sample_evenly", &::sample_evenly, nb::kw_only(), "begins"_a.noconvert(), "ends"_a.noconvert(),
+        "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "spans"_a.noconvert(),
+        "grid"_a.noconvert(), "threads"_a);
+  m.def("pool_convolutions", &::pool_convolutions, nb::kw_only(), "grid"_a.noconvert(),
+        "places"_a.noconvert(), "dilation"_a.noconvert(), "difference"_a.noconvert(), "padded"_a.noconvert(),
+        "used"_a.noconvert(), "channel"_a.noconvert(), "weight"_a.noconvert(), "threshold"_a.noconvert(),
+        "shares"_a.noconvert(), "threads"_a);
   m.def("pool_oscillators", &::pool_oscillators, nb::kw_only(), "begins"_a.noconvert(), "ends"_a.noconvert(),
         "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(), "spans"_a.noconvert(),
         "rate"_a.noconvert(), "frequency"_a.noconvert(), "cosine"_a.noconvert(), "sine"_a.noconvert(),

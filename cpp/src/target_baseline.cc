@@ -1,3 +1,4 @@
 #define DENOTS_TARGET baseline
+#include "convolutions-inl.h"
 #include "oscillators-inl.h"
 #include "table-inl.h"

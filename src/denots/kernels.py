@@ -142,6 +142,21 @@ def _pooled(begins: IntArray, threshold: FloatArray, rows: int, **others: Any) -
     return pooled
 
 
+def sample_evenly(points: int, *, begins: IntArray, values: FloatArray, **others: Any) -> FloatArray:
+    """Straight lines at so many even times, from the first knot of each series to its last [n, C, points]."""
+    grid = np.empty((len(begins), values.shape[1], points), np.float32)
+    _native.sample_evenly(begins=begins, values=values, **others, grid=grid, threads=threads())
+    return grid
+
+
+def convolution_shares(grid: FloatArray, *, threshold: FloatArray, **filters: Any) -> FloatArray:
+    """The share of points at which each filter is above each threshold [n, thresholds, filters]."""
+    target()
+    shares = np.empty((len(grid), *threshold.shape), np.float32)
+    _native.pool_convolutions(grid=grid, threshold=threshold, **filters, shares=shares, threads=threads())
+    return shares
+
+
 def target() -> str:
     """The CPU target that the solver runs on; the environment variable DENOTS_TARGET forces one.
 

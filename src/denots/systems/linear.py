@@ -13,7 +13,7 @@ from denots.backbones.options import check_options
 from denots.data.blocks import in_blocks
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
-from denots.features import NormalScores, Oscillators, RandomFields, Summary
+from denots.features import Convolutions, NormalScores, Oscillators, RandomFields, Summary
 from denots.heads.combine import calibrate
 from denots.heads.ridge import Ridge, fit_ridge
 from denots.ode.native import MAX_STATES
@@ -27,6 +27,10 @@ from denots.training.progress import Progress
 
 MOST_FEATURES, MANY_SERIES = 10_000, 4_000  # a ridge takes the cube of the smaller of both
 TOGETHER = 512  # series whose features are in memory at once
+
+
+def most_features(series: int) -> int:
+    return MOST_FEATURES if series <= MANY_SERIES else MANY_SERIES
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,26 @@ class OscillatorsConfig:
         check_options(self)
 
     def build(self, series: int, seed: int) -> Oscillators:
-        most = MOST_FEATURES if series <= MANY_SERIES else MANY_SERIES
-        count = self.oscillators or most // self.thresholds
+        count = self.oscillators or most_features(series) // self.thresholds
         return Oscillators(count, self.thresholds, timed=self.timed, random_state=seed)
+
+
+@dataclass(frozen=True)
+class ConvolutionsConfig:
+    """Options of `features.Convolutions`.
+
+    filters: None goes by the number of series, up to 2000.
+    """
+
+    filters: int | None = None
+    thresholds: int = tunable(5, Range(2, 9))
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def build(self, series: int, seed: int) -> Convolutions:
+        count = self.filters or most_features(series) // self.thresholds
+        return Convolutions(count, self.thresholds, random_state=seed)
 
 
 @dataclass(frozen=True)
