@@ -144,6 +144,8 @@ def test_a_handful_of_series_leaves_weights_near_each_other() -> None:
     member = torch.tensor([[1.0], [-1.0]])
     found = weigh([member, member * 0.9], lambda outputs: mse_loss(outputs, member))
     assert np.ptp(found) < 0.1
+    found = weigh([member, member * 0.9], lambda outputs: mse_loss(outputs, member), np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found, [1.0, 0.0], atol=0.05)  # or near those that are likely
 
 
 @pytest.mark.parametrize("classes", [2, 3])

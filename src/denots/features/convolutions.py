@@ -124,8 +124,15 @@ def set_thresholds(bank: Filters, sample: FloatArray, thresholds: int, rng: np.r
     """Thresholds that are random quantiles of what each filter says of a random series."""
     count = len(bank.dilation)
     chosen, quantile = rng.integers(0, len(sample), count), rng.uniform(0, 1, (thresholds, count))
-    found = [np.quantile(response(bank, f, sample[chosen[f]]), quantile[:, f]) for f in range(count)]
+    found = [_quantiles(response(bank, f, sample[chosen[f]]), quantile[:, f]) for f in range(count)]
     return bank._replace(threshold=np.ascontiguousarray(np.stack(found, axis=1), dtype=np.float32))
+
+
+def _quantiles(numbers: FloatArray, shares: FloatArray) -> FloatArray:
+    """As NumPy has them, without what it checks thousands of times."""
+    ordered, place = np.sort(numbers), shares * (len(numbers) - 1)
+    low = place.astype(np.int64)
+    return ordered[low] + (place - low) * (ordered[np.minimum(low + 1, len(ordered) - 1)] - ordered[low])
 
 
 def response(bank: Filters, f: int, series: FloatArray) -> FloatArray:

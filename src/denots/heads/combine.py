@@ -7,9 +7,11 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
+from denots.processors import limited_to
 from denots.shapes import FloatArray
 
-PRIOR = 3.0  # series that equal weights are worth
+CALIBRATED = 3.0  # series that outputs are worth as they are
+PRIOR = 10.0  # series that the weights are worth which are thought likely before any is seen
 
 Loss = Callable[[Tensor], Tensor]
 
@@ -18,7 +20,7 @@ def calibrate(outputs: Tensor, loss: Loss) -> tuple[float, FloatArray]:
     """A factor and one shift for each output that bring outputs of unknown scale to the least loss."""
     outputs = outputs.double()
     size, width = outputs.shape
-    shrink = PRIOR / size
+    shrink = CALIBRATED / size
 
     def judge(numbers: FloatArray) -> tuple[float, FloatArray]:
         free = torch.from_numpy(numbers).requires_grad_()
@@ -26,24 +28,29 @@ def calibrate(outputs: Tensor, loss: Loss) -> tuple[float, FloatArray]:
         total.backward()
         return total.item(), np.asarray(free.grad)
 
-    found = minimize(judge, np.zeros(1 + width), jac=True, method="L-BFGS-B", bounds=[(-5, 5)] + [(None, None)] * width)
+    bounds = [(-5, 5)] + [(None, None)] * width
+    with limited_to(1):  # threads would wait for each other longer than they work
+        found = minimize(judge, np.zeros(1 + width), jac=True, method="L-BFGS-B", bounds=bounds)
     return float(np.exp(found.x[0])), found.x[1:]
 
 
-def weigh(members: Sequence[Tensor], loss: Loss) -> FloatArray:
+def weigh(members: Sequence[Tensor], loss: Loss, likely: FloatArray | None = None) -> FloatArray:
     """Weights, none of them negative, under which the sum of outputs has the least loss.
 
-    Equal weights are what a few series would have said, so that a handful of them cannot overrule it.
+    Likely weights, equal ones if none are given, are what some series would have said, so that a handful of them
+    cannot overrule it.
     """
     stacked = torch.stack([member.double() for member in members])
-    equal = torch.full((len(members),), 1 / len(members), dtype=torch.float64)
+    begin = np.full(len(members), 1 / len(members)) if likely is None else likely
+    before = torch.from_numpy(begin)
     shrink = PRIOR / stacked.shape[1]
 
     def judge(numbers: FloatArray) -> tuple[float, FloatArray]:
         weights = torch.from_numpy(numbers).requires_grad_()
-        total = loss(torch.einsum("m,mnk->nk", weights, stacked)) + shrink * ((weights - equal) ** 2).sum()
+        total = loss(torch.einsum("m,mnk->nk", weights, stacked)) + shrink * ((weights - before) ** 2).sum()
         total.backward()
         return total.item(), np.asarray(weights.grad)
 
-    found = minimize(judge, equal.numpy(), jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(members))
+    with limited_to(1):
+        found = minimize(judge, begin, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(members))
     return np.asarray(found.x)

@@ -8,7 +8,7 @@ from denots.systems.auto import Auto
 from denots.systems.cut import Cut
 from denots.systems.forecast import ForecastSystem
 from denots.systems.forest import ForestSystem
-from denots.systems.linear import Linear, OscillatorsConfig, RandomFieldsConfig, SummaryConfig
+from denots.systems.linear import ConvolutionsConfig, Linear, OscillatorsConfig, RandomFieldsConfig, SummaryConfig
 from denots.systems.logistic import Logistic
 from denots.systems.running_trees import RunningTrees
 from denots.systems.simple import Simple, SimpleConfig
@@ -65,6 +65,7 @@ SYSTEMS: Registry[System] = Registry(
                 "The same with the clock among what drives them, for when it matters when.",
                 OscillatorsConfig(timed=True),
             ),
+            Linear("convolutions", "A ridge on short filters that are moved along the series.", ConvolutionsConfig()),
             Linear("fields", "A ridge on random fields that the series drives, untrained.", RandomFieldsConfig()),
             ForecastSystem("forecast", "Forecasts: what departs from the best simple forecast, by ridge and trees."),
             Simple("hold", "Forecasts: the last value of each channel.", SimpleConfig("last value")),
@@ -80,10 +81,13 @@ SYSTEMS["cut-denots"] = Cut(
     "cut-denots", "Rows: DeNOTS on each series, cut at the moment in question.", SYSTEMS["denots"]
 )
 
-FAST = ("summary", "oscillators", "timed-oscillators")
-ALL = ("summary", "oscillators", "timed-oscillators", "trees", "forest", "denots")
+FAST = ("summary", "oscillators", "timed-oscillators", "convolutions")
+ALL = (*FAST, "trees", "forest", "denots")
 SYSTEMS["fast"] = Auto(
-    "fast", "The best blend of what has a closed form: a few seconds.", {name: SYSTEMS[name] for name in FAST}
+    "fast",
+    "The best blend of what has a closed form: a few seconds.",
+    {name: SYSTEMS[name] for name in FAST},
+    early=("summary",),
 )
 SYSTEMS["auto"] = Auto(
     "auto",

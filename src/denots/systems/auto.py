@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,8 @@ class Auto(Configured):
     """Members are systems by name, in the order in which they are tried.
 
     Those that are trained by gradient come last for few series, where they seldom lead, and for many right after
-    the early ones.
+    the early ones. These read statistics of a series and not what happens along it, so that nothing speaks for them
+    before held-out answers do; all others count alike until then.
 
     workers: who fits the members; elsewhere all of them, and their folds, are begun as soon as there is room.
     """
@@ -137,7 +138,7 @@ class Auto(Configured):
             else:
                 found[name] = tried
                 board.append(_row(name, task, tried.held_out, target, tried.seconds))
-        blend = combine(task, found, trivial, target, problem.train.weight)
+        blend = combine(task, found, trivial, target, problem.train.weight, unlikely=self.early)
         told = trivial if blend.held_out is None else blend.held_out
         last = _row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blend)}
         if not blend.members:
@@ -238,14 +239,24 @@ class Auto(Configured):
 
 
 def combine(
-    task: Task, found: Mapping[str, Fitted], trivial: Tensor, target: Tensor, weight: Tensor | None = None
+    task: Task,
+    found: Mapping[str, Fitted],
+    trivial: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    unlikely: Collection[str] = (),
 ) -> Blend:
-    """Members weighed by what they say of series that they have not seen; none where that does not beat the trivial."""
+    """Members weighed by what they say of series that they have not seen; none where that does not beat the trivial.
+
+    Before any series is seen, all count alike but for those that are unlikely to count.
+    """
     told = {name: member.held_out for name, member in found.items() if member.held_out is not None}
     kept, total = list(told), trivial
     weights: FloatArray = np.zeros(0)
     for least in (LEAST_WEIGHT, 0.0):
-        weights, total = _weighed(task, [told[name] for name in kept], trivial, target, weight)
+        likely = np.array([float(name not in unlikely) for name in kept])
+        weights, total = _weighed(task, [told[name] for name in kept], likely, trivial, target, weight)
         kept = [name for name, weight in zip(kept, weights.tolist(), strict=True) if weight >= least]
         if not kept:
             break
@@ -265,14 +276,16 @@ def combine(
 
 
 def _weighed(
-    task: Task, told: list[Tensor], trivial: Tensor, target: Tensor, weight: Tensor | None
+    task: Task, told: list[Tensor], likely: FloatArray, trivial: Tensor, target: Tensor, weight: Tensor | None
 ) -> tuple[FloatArray, Tensor]:
     """Weights of departures from the trivial answer, learnt where every member says something, and their sum."""
     if not told:
         return np.zeros(0), trivial
     known = ~torch.stack(told).isnan().any(dim=2).any(dim=0)
     loss = held_out_loss(task, target[known], None if weight is None else weight[known])
-    weights = weigh([each[known] - trivial[known] for each in told], lambda outputs: loss(outputs + trivial[known]))
+    likely = likely if likely.any() else np.ones(len(told))
+    departures = [each[known] - trivial[known] for each in told]
+    weights = weigh(departures, lambda outputs: loss(outputs + trivial[known]), likely / likely.sum())
     parts = [weight * (each - trivial) for weight, each in zip(weights.tolist(), told, strict=True)]
     return weights, trivial + torch.stack(parts).sum(dim=0)
 

@@ -116,7 +116,7 @@ def learners(system: System) -> Callable[..., Fitted]:
             return learn
     raise InvalidOption(
         f"system {system.name!r} has to see all series at once and cannot learn from shards; use one with a ridge "
-        "(fast, summary, oscillators, timed-oscillators, fields), or one that is trained by gradient, such as denots."
+        "(fast, summary, oscillators, timed-oscillators, convolutions, fields), or one that is trained by gradient, such as denots."
     )
 
 

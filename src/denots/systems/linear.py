@@ -26,6 +26,7 @@ from denots.training.model import Output
 from denots.training.progress import Progress
 
 MOST_FEATURES, MANY_SERIES = 10_000, 4_000  # a ridge takes the cube of the smaller of both
+COUNTS = ("oscillators", "filters")  # options that go by the number of series
 TOGETHER = 512  # series whose features are in memory at once
 
 
@@ -137,7 +138,8 @@ class LinearModel(Fitted):
         parts = {"features": self.features.state(), "static": {} if self.static is None else self.static.state()}
         arrays = {f"{part}.{name}": array for part, found in parts.items() for name, array in found.items()}
         arrays |= {"weight": self.ridge.weight, "bias": self.ridge.bias, "shift": self.shift}
-        return State({"factor": self.factor, "sizes": getattr(self.features, "oscillators", 0)}, arrays)
+        size = next((getattr(self.features, name) for name in COUNTS if hasattr(self.features, name)), 0)
+        return State({"factor": self.factor, "sizes": size}, arrays)
 
 
 @dataclass(frozen=True)
@@ -185,8 +187,8 @@ class Linear(Configured):
             if dot:
                 parts[part][own] = array
         config = self.config
-        if "oscillators" in self.options:
-            config = replace(config, oscillators=int(state.values["sizes"]))
+        for name in self.options.keys() & set(COUNTS):
+            config = replace(config, **{name: int(state.values["sizes"])})
         features = config.build(1, 0).restore(parts["features"])
         static = NormalScores().restore(parts["static"]) if shape.static else None
         weight, bias, shift = (state.arrays[name] for name in ("weight", "bias", "shift"))
