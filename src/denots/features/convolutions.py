@@ -14,7 +14,7 @@ from denots.data.blocks import in_blocks
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.features.even_grid import EvenGrid
-from denots.shapes import FloatArray, IntArray
+from denots.shapes import FloatArray
 
 LENGTH = 9  # places of a filter
 FEWEST, MOST = 10, 1024  # points of the grid
@@ -27,12 +27,12 @@ PLACES = np.array(list(combinations(range(LENGTH), 3)), np.int32).T  # that weig
 class Filters(NamedTuple):
     """A column a filter; see `Convolutions`."""
 
-    places: IntArray
-    dilation: IntArray
-    difference: IntArray
-    padded: IntArray
-    used: IntArray
-    channel: IntArray
+    places: np.ndarray
+    dilation: np.ndarray
+    difference: np.ndarray
+    padded: np.ndarray
+    used: np.ndarray
+    channel: np.ndarray
     weight: FloatArray
     threshold: FloatArray
 
