@@ -19,6 +19,7 @@
 
 #include "arguments.h"
 #include "bind_pooling.h"
+#include "bind_rows.h"
 #include "denots/cpu.h"
 #include "denots/self_check.h"
 #include "denots/solve.h"
@@ -327,6 +328,7 @@ NB_MODULE(_native, m) {
   bind_splines<float>(m);
   bind_splines<double>(m);
   denots::bind_pooling(m);
+  denots::bind_rows(m);
   nb::class_<BoundMethod>(m, "Method")
       .def(nb::init<int, double, Vector<const double>, Matrix<const double>, Vector<const double>,
                     Matrix<const double>>(),

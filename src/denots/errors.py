@@ -47,6 +47,10 @@ class InvalidOption(DenotsError, ValueError):
     """An option outside its range, or two options that exclude each other."""
 
 
+class NotServed(DenotsError, ValueError):
+    """A model that the runtime cannot serve, with the reason; the whole package can."""
+
+
 class UnknownName(DenotsError, KeyError):
     """A name that is in no registry; the message offers the nearest ones."""
 

@@ -49,7 +49,7 @@ def fill_straight(offsets: IntArray, times: FloatArray, table: FloatArray) -> No
 def drive_rows(
     offsets: IntArray, times: FloatArray, values: FloatArray, *, start: float, end: float, **drive: Any
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Offsets, times and rows of `features.drive.Drive` in single precision; NaN stays where nothing was observed."""
+    """Offsets, times and rows of `inference.drive.Drive` in single precision; NaN stays where nothing was observed."""
     added = (times[offsets[:-1]] > start) + (times[offsets[1:] - 1] < end).astype(np.int64)
     driven_offsets = np.concatenate([[0], np.cumsum(np.diff(offsets) + added)])
     driven_times = np.empty(driven_offsets[-1])
@@ -155,6 +155,36 @@ def convolution_shares(grid: FloatArray, *, threshold: FloatArray, **filters: An
     shares = np.empty((len(grid), *threshold.shape), np.float32)
     _native.pool_convolutions(grid=grid, threshold=threshold, **filters, shares=shares, threads=threads())
     return shares
+
+
+def linear_rows(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:
+    """`x weight^T + bias` of rows [B, C], each summed by itself in one order: it does not depend on the other rows.
+
+    The bias is one for all rows [G], or one for each [B, G].
+    """
+    found = np.empty((len(x), len(weight)), weight.dtype)
+    _native.linear_rows(
+        x=np.ascontiguousarray(x),
+        weight=np.ascontiguousarray(weight),
+        bias=np.ascontiguousarray(bias if bias.ndim == 2 else bias[None]),
+        found=found,
+        threads=threads(),
+    )
+    return found
+
+
+def softmax_rows(logits: FloatArray) -> FloatArray:
+    """Shares [B, K] that sum to one; a row with NaN is NaN."""
+    shares = np.empty(logits.shape)
+    _native.softmax_rows(logits=np.ascontiguousarray(logits, dtype=np.float64), shares=shares)
+    return shares
+
+
+def sum_trees(table: FloatArray, outputs: int, **forest: Any) -> FloatArray:
+    """What boosted trees say of each row [B, outputs], summed as LightGBM sums them."""
+    sums = np.empty((len(table), outputs))
+    _native.sum_trees(table=np.ascontiguousarray(table), **forest, sums=sums, threads=threads())
+    return sums
 
 
 def target() -> str:

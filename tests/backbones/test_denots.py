@@ -7,10 +7,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from denots.backbones import DeNOTS, DeNOTSConfig
+from denots.backbones import DeNOTS
 from denots.data import SeriesSet
 from denots.data.transforms import append_ages
 from denots.errors import InvalidOption, UnknownName
+from denots.inference.denots_config import DeNOTSConfig
 from denots.ode import solve
 
 from oracles import gappy_series, natural_spline

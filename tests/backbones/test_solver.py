@@ -5,10 +5,11 @@ import pytest
 import torch
 
 from denots.backbones import BACKBONES, Backbone
-from denots.backbones.denots import READ_THEN, DeNOTS, DeNOTSConfig
-from denots.backbones.solver import SolverConfig, with_solver_of_then
+from denots.backbones.denots import READ_THEN, DeNOTS
 from denots.data import SeriesSet
 from denots.errors import InvalidOption
+from denots.inference.denots_config import DeNOTSConfig
+from denots.inference.solver import SolverConfig, with_solver_of_then
 from denots.runs.spec import RunSpec
 
 ODES = [

@@ -12,7 +12,7 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidFolder, InvalidOption, UnknownName
 from denots.estimators import SeriesClassifier, SeriesForecaster, SeriesRegressor
 from denots.estimators.conformal import Calibration, quantiles
-from denots.estimators.folder import CALIBRATION
+from denots.inference.folder import CALIBRATION
 from wave_series import FAST, waves
 
 pytestmark = pytest.mark.filterwarnings("ignore::denots.errors.UnusualSeries")  # a few of thousands of drawn series are

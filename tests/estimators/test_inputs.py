@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from denots.data import SeriesSet
+from denots.data.inputs import as_series_set, scan_series
 from denots.errors import InvalidSeries
-from denots.estimators.inputs import as_series_set, scan_series
 
 RNG = np.random.default_rng(0)
 CUBE = RNG.normal(size=(4, 2, 5))

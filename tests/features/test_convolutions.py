@@ -11,7 +11,7 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.features import Convolutions
 from denots.features.convolutions import draw_filters, set_thresholds
-from denots.features.even_grid import EvenGrid
+from denots.inference.even_grid import EvenGrid
 
 
 def gappy(n: int = 12, channels: int = 3, seed: int = 0) -> SeriesSet:

@@ -7,7 +7,7 @@ import pytest
 from denots import kernels
 from denots.data.series import SeriesSet
 from denots.data.transforms import Standardiser
-from denots.features.drive import Drive
+from denots.inference.drive import Drive
 
 
 def ragged(dtype: type = np.float64) -> SeriesSet:
@@ -56,5 +56,5 @@ def test_rows_do_not_depend_on_threads_or_neighbours(monkeypatch: pytest.MonkeyP
 def test_the_curve_of_a_series_starts_where_it_starts_whatever_its_neighbours_do() -> None:
     late = SeriesSet.from_arrays([[2.0, 3.0], [5.0, 6.0]], [[[1.0], [2.0]], [[3.0], [4.0]]], start=[0.0, 4.0])
     drive = Drive(Standardiser(np.zeros(1), np.ones(1)), counted=False, timed=False, start=3.0, end=np.nan, span=1.0)
-    assert drive.path(late, "natural-cubic").t0.tolist() == [2.0, 3.0]
-    assert drive.path(late[[0]], "natural-cubic").t0.tolist() == [2.0]
+    assert drive.curve(late, "natural-cubic").t0.tolist() == [2.0, 3.0]
+    assert drive.curve(late[[0]], "natural-cubic").t0.tolist() == [2.0]

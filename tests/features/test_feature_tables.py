@@ -7,6 +7,7 @@ from scipy.stats import norm, rankdata
 from denots.data.series import SeriesSet
 from denots.data.summary import summarise
 from denots.features import Intervals, NormalScores, Summary
+from denots.inference.intervals import IntervalQuantiles
 
 
 def waves(n: int = 6) -> SeriesSet:
@@ -40,7 +41,7 @@ def test_intervals_hold_the_quantiles_of_the_whole_and_of_its_halves() -> None:
     series = waves()
     features = Intervals().fit(series)
     table = features.transform(series)
-    looks = features._look(series)
+    looks = IntervalQuantiles(features.drive_, features.looks_)._look(series)
     assert looks.shape == (6, 2, features.looks_)
     m = features.looks_
     count = 1 + (m - 1) // 4

@@ -14,8 +14,8 @@ from denots.data.series import SeriesSet
 from denots.data.transforms import Standardiser
 from denots.errors import InvalidOption
 from denots.features import Oscillators
-from denots.features.drive import Drive, Signals
 from denots.features.oscillators import draw_bank
+from denots.inference.drive import Drive, Signals
 from denots.paths import PATHS
 
 
@@ -159,15 +159,15 @@ def test_too_many_thresholds_are_refused() -> None:
 class TestDrive:
     def test_series_that_share_a_clock_are_held_from_its_start_to_its_end(self) -> None:
         series = SeriesSet.from_arrays([[1.0, 9.0], [0.0, 10.0], [2.0, 8.0]], [[1.0, 2.0], [3.0, 5.0], [4.0, 6.0]])
-        path = Drive.fit(series).path(series, "linear")
+        path = Drive.fit(series).curve(series, "linear")
         assert path.times[path.begin].tolist() == [0.0, 0.0, 0.0]
         assert path.times[path.end - 1].tolist() == [10.0, 10.0, 10.0]
         scaled = (np.array([1.0, 3.0, 4.0]) - 3.5) / np.std([1.0, 2, 3, 5, 4, 6])
-        np.testing.assert_allclose(path.value(torch.zeros(3, dtype=torch.float64))[:, 0], scaled, rtol=1e-5)
+        np.testing.assert_allclose(path.values_at(np.zeros((3, 1)))[:, 0, 0], scaled, rtol=1e-5)
 
     def test_series_of_many_lengths_keep_their_own_ends(self) -> None:
         series = SeriesSet.from_arrays([[0.0, 2.0], [0.0, 10.0], [0.0, 5.0]], [[1.0, 2.0], [3.0, 5.0], [4.0, 6.0]])
-        path = Drive.fit(series).path(series, "linear")
+        path = Drive.fit(series).curve(series, "linear")
         assert path.times[path.end - 1].tolist() == [2.0, 10.0, 5.0]
 
     def test_holes_add_the_count_of_observations(self) -> None:
@@ -175,5 +175,5 @@ class TestDrive:
         holes = SeriesSet.from_arrays(
             [[0.0, 1.0, 2.0]] * 2, [[[1.0, 1.0], [2.0, np.nan], [4.0, 2.0]], [[2.0, 2.0], [3.0, 1.0], [9.0, 2.0]]]
         )
-        assert Drive.fit(whole).path(whole, "linear").values.shape[1] == 1
-        assert Drive.fit(holes).path(holes, "linear").values.shape[1] == 4
+        assert Drive.fit(whole).curve(whole, "linear").values.shape[1] == 1
+        assert Drive.fit(holes).curve(holes, "linear").values.shape[1] == 4

@@ -1,7 +1,7 @@
 """From series to states."""
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
-from denots.backbones.denots import DeNOTS, DeNOTSConfig
+from denots.backbones.denots import DeNOTS
 from denots.backbones.latent_ode import LatentODE, LatentODEConfig
 from denots.backbones.mamba2 import Mamba2
 from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
@@ -37,7 +37,6 @@ __all__ = [
     "RNN",
     "Backbone",
     "DeNOTS",
-    "DeNOTSConfig",
     "Encoded",
     "Inputs",
     "LatentODE",

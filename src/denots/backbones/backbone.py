@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
 from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor, nn
 
 from denots.data.series import SeriesSet
+from denots.inference.network import Encoder
 
 
 @runtime_checkable
@@ -63,6 +65,14 @@ class Backbone(nn.Module, abc.ABC):
         """Parameters as the paper counts them: without the embedding, the static projection and the head."""
         named = ((name.split(".")[0], parameter.numel()) for name, parameter in self.named_parameters())
         return sum(size for part, size in named if part not in {"embedding", "from_static"})
+
+    def encoder(self) -> Encoder | None:
+        """The same backbone with the weights that it has, for predictions without torch; None where torch alone can do it."""
+        return None
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Parameters and buffers by name, as arrays that share their memory."""
+        return {name: tensor.detach().numpy() for name, tensor in self.state_dict().items()}
 
     @property
     @abc.abstractmethod

@@ -12,11 +12,11 @@ from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.free_run import run_free
 from denots.backbones.intake import Intake
 from denots.backbones.options import check_options
-from denots.backbones.solver import SolverConfig
 from denots.data.series import SeriesSet
 from denots.data.transforms import append_counts
 from denots.fields.autonomous import AutonomousField
 from denots.fields.cde import ControlledField
+from denots.inference.solver import SolverConfig
 from denots.ode.solution import Solution
 from denots.ode.solve import solve
 from denots.options import Choice, tunable

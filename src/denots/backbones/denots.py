@@ -1,7 +1,7 @@
 """DeNOTS: stretch time by a depth, drive a stable neural ODE with the interpolated series."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,63 +10,25 @@ from torch import Tensor, nn
 
 from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.embedding import ChannelEmbedding, ChannelMoments, fold, fold_presence
-from denots.backbones.intake import Intake, TimeChannel
+from denots.backbones.intake import Intake
 from denots.backbones.options import check_options
-from denots.backbones.solver import SolverConfig
 from denots.data.series import SeriesSet
 from denots.data.transforms import append_presence, fill_with_zeros
 from denots.errors import InvalidOption
 from denots.fields import FIELDS, AffineInputField, VectorField
 from denots.fields.contracting import ContractingGRU, held
 from denots.fields.gained import Gained
+from denots.inference import denots
+from denots.inference.denots_config import DeNOTSConfig
+from denots.inference.intake import TimeChannel
 from denots.ode.input_map import InputMap
 from denots.ode.solve import solve
-from denots.options import Choice, Range, tunable
-from denots.paths import PATHS, Interpolation
+from denots.paths import PATHS
 from denots.paths.extremes import extremes
 from denots.paths.path import Path
 from denots.paths.slopes import append_slopes
+from denots.registry import Registry
 from denots.rowwise import linear_rows
-
-
-@dataclass(frozen=True)
-class DeNOTSConfig(SolverConfig):
-    """Every choice of the backbone; the defaults are a good start for a new table. See also `SolverConfig`.
-
-    depth: how long the stretched median series takes; a longer trajectory is more expressive.
-    learn_depth: let training change it, by a gain on the field that starts at 1 (no native kernel).
-    normalise: "fixed" standardises with the training split; "batch" adds batch normalisation
-        over the observed values of each batch, as published.
-    inflate: trainable features per channel (the paper: 100 on Sepsis, else 1).
-    slopes: let the field read how fast each channel changes, beside its value.
-    presence: add a channel for each that says where values were observed; "auto" where some are missing.
-    ages: add a channel for each that says how long ago it was observed; "auto" where most are missing.
-    holes: missing values are "bridge"d by the path, or are "zero" after the embedding, which
-        shows the model where they are (the paper, on Sepsis).
-    readout: answers are read off the "last" state, or off it and the mean and the largest of each component
-        over the whole trajectory ("pooled"); "auto" pools for few series. At query times it is the state there.
-    initial: the state starts at "zero", as published, or from the "first" observed values;
-        static features are added where there are any.
-    stability: "certified" holds the weights of field "anti" or "sync" so small that trajectories of signals within the range
-        of training approach each other, whatever is learnt (`denots.fields.contracting`); "free" lets training decide.
-    """
-
-    state_size: int = tunable(32, Choice((16, 32, 64)))
-    depth: float = tunable(10.0, Range(1.0, 30.0, log=True))
-    learn_depth: bool = False
-    field: str | type[VectorField] = "anti"
-    path: str | type[Interpolation] = "natural-cubic"
-    normalise: Literal["fixed", "batch"] = "fixed"
-    inflate: int = 1
-    time_differences: bool = True
-    slopes: bool = True
-    presence: bool | Literal["auto"] = "auto"
-    ages: bool | Literal["auto"] = "auto"
-    holes: Literal["bridge", "zero"] = "bridge"
-    readout: Literal["auto", "last", "pooled"] = "auto"
-    initial: Literal["zero", "first"] = "zero"
-    stability: Literal["free", "certified"] = "free"
-
 
 POOLED_AT = torch.arange(1, 17, dtype=torch.float64) / 16  # shares of the trajectory
 
@@ -160,6 +122,10 @@ class DeNOTS(Backbone):
         if self.certified:
             low, high = extremes(self.prepare(train).path)
             self.reach.copy_(torch.maximum(-low.amin(dim=0), high.amax(dim=0)).clamp_min(0))
+
+    def encoder(self) -> denots.DeNOTS | None:
+        named = replace(self.config, field=_name(FIELDS, self.config.field), path=_name(PATHS, self.config.path))
+        return None if denots.unserved(named) else denots.DeNOTS.restore(named, self.intake.observed, self.arrays())
 
     def prepare(self, series: SeriesSet) -> DrivenInputs:
         observed = self.intake.observations(series)
@@ -270,3 +236,8 @@ class DeNOTS(Backbone):
         if self.from_static is not None:
             h0 = h0 + linear_rows(inputs.static, self.from_static.weight, self.from_static.bias)
         return held(h0, type(self.field)) if self.certified else h0
+
+
+def _name(registry: Registry[Any], part: Any) -> str:
+    """Under which a part is registered; none where it is not."""
+    return part if isinstance(part, str) else next((name for name, known in registry.items() if known is part), "")

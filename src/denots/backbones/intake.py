@@ -1,33 +1,15 @@
 """What every backbone does to observations before it reads them."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Literal
-
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from denots.data.series import SeriesSet
-from denots.data.transforms import (
-    Standardiser,
-    append_ages,
-    append_presence,
-    append_time_differences,
-    append_times,
-    scale_clock,
-)
+from denots.data.transforms import Standardiser, append_presence
+from denots.inference import intake
+from denots.inference.intake import TimeChannel, Widening
 from denots.shapes import FloatArray
-
-Widening = Callable[[SeriesSet], SeriesSet]
-TimeChannel = Literal["differences", "stamps", "none"]
-
-_TIME_CHANNELS: dict[TimeChannel, Widening] = {
-    "differences": append_time_differences,
-    "stamps": append_times,
-    "none": lambda series: series,
-}
 
 
 class Intake(nn.Module):
@@ -69,7 +51,7 @@ class Intake(nn.Module):
     def calibrate(self, train: SeriesSet) -> None:
         span = float(np.median(train.spans))
         self.time_scale.fill_(span if span > 0 else 1.0)
-        channels = Standardiser.fit(self._widened(train).values)
+        channels = Standardiser.fit(self._known().widened(train).values)
         self.centre.copy_(torch.from_numpy(channels.centre))
         self.scale.copy_(torch.from_numpy(channels.scale))
         if train.static is not None:
@@ -79,24 +61,25 @@ class Intake(nn.Module):
 
     def observations(self, series: SeriesSet) -> SeriesSet:
         """The series as the model sees it, in float64: on its own clock, widened and standardised."""
-        widened = self._widened(series)
-        standardiser = Standardiser(self.centre.numpy(), self.scale.numpy())
-        return replace(widened, values=standardiser.apply(widened.values.astype(np.float64, copy=False)))
+        return self._known().observations(series)
 
     def static(self, series: SeriesSet, dtype: torch.dtype) -> Float[Tensor, "n S"]:
         """Standardised static features; an unknown one takes the training mean."""
-        if series.static is None or not len(self.static_centre):
-            return torch.zeros(len(series), 0, dtype=dtype)
-        return self.static_rows(series.static, dtype)
+        return torch.from_numpy(self._known().static(series)).to(dtype)
 
     def static_rows(self, static: FloatArray, dtype: torch.dtype) -> Float[Tensor, "n S"]:
         """The same for a row of numbers a series."""
-        standardiser = Standardiser(self.static_centre.numpy(), self.static_scale.numpy())
-        return torch.from_numpy(np.nan_to_num(standardiser.apply(static.astype(np.float64)))).to(dtype)
+        return torch.from_numpy(self._known().static_rows(static)).to(dtype)
 
-    def _widened(self, series: SeriesSet) -> SeriesSet:
-        clocked = scale_clock(series, 1.0 / self.time_scale.item())
-        widened = self.marks(clocked) if self.presence else clocked
-        if self.ages:
-            widened = append_ages(widened, self.observed)
-        return _TIME_CHANNELS[self.time](widened)
+    def _known(self) -> intake.Intake:
+        return intake.Intake(
+            self.observed,
+            self.time,
+            self.marks if self.presence else None,
+            self.ages,
+            self.time_scale.item(),
+            self.centre.numpy(),
+            self.scale.numpy(),
+            self.static_centre.numpy(),
+            self.static_scale.numpy(),
+        )

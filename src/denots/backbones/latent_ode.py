@@ -12,10 +12,10 @@ from denots.backbones.backbone import Backbone, Encoded, Inputs
 from denots.backbones.free_run import run_free
 from denots.backbones.intake import Intake
 from denots.backbones.options import check_options
-from denots.backbones.solver import SolverConfig
 from denots.data.series import SeriesSet, ragged_rows
 from denots.data.transforms import fill_with_neighbours, fill_with_zeros
 from denots.fields.autonomous import AutonomousField
+from denots.inference.solver import SolverConfig
 from denots.ode.runge_kutta import step
 from denots.options import Choice, tunable
 from denots.rowwise import linear_rows

@@ -4,12 +4,14 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from denots.data.reject import joint_error
 from denots.data.series import SeriesSet
 from denots.errors import EmptySeries, Rejected, SkippedSeries
 from denots.registry import listed
+from denots.shapes import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,3 +40,13 @@ class Reading:
                 stacklevel=1,
             )
         return self.series
+
+
+def own_rows(reading: Reading) -> tuple[FloatArray, list[int]]:
+    """The times of all rows [n, L], NaN behind the end of each series, and how many there are."""
+    padded = reading.series.padded().times
+    position = {name: k for k, name in enumerate(reading.ids.tolist())}
+    rows = [position[name] for name in reading.series.ids.tolist()]
+    table, lengths = np.full((len(reading.ids), padded.shape[1]), np.nan), np.zeros(len(reading.ids), dtype=np.int64)
+    table[rows], lengths[rows] = padded, reading.series.lengths
+    return table, lengths.tolist()

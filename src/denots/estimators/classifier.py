@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from denots.data.inputs import row_length
 from denots.estimators.estimator import SeriesEstimator
-from denots.estimators.inputs import row_length
 from denots.systems import System
 from denots.tasks import Classification
 from denots.tasks.task import known_target

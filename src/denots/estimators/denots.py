@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from denots.backbones import DeNOTSConfig
 from denots.estimators.classifier import SeriesClassifier
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.forecaster import SeriesForecaster
 from denots.estimators.regressor import SeriesRegressor
 from denots.fields import VectorField
+from denots.inference.denots_config import DeNOTSConfig
 from denots.paths import Interpolation
 from denots.systems import SYSTEMS, System
 from denots.training.config import TrainConfig

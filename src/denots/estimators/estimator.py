@@ -13,20 +13,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from denots.data.inputs import as_series_set, check_row_length, match_columns, read_target, scan_series
 from denots.data.ranges import Ranges
 from denots.data.reading import Reading
 from denots.data.reject import joint_error
 from denots.data.schema import TableSchema
 from denots.data.series import SeriesSet, target_names
 from denots.data.shards import ShardedSet
-from denots.errors import InvalidOption, InvalidSeries, InvalidTarget, SolverWarning
-from denots.estimators.answers import Answers, give_answers, tell_of_failures, tell_of_unusual
+from denots.errors import InvalidOption, InvalidTarget, SolverWarning
+from denots.estimators.answers import Answers, give_answers
 from denots.estimators.checkpoints import claim
 from denots.estimators.conformal import Calibration, limits
 from denots.estimators.from_shards import fit_shards
-from denots.estimators.inputs import as_series_set, match_columns, read_target, row_length, scan_series
 from denots.estimators.per_series import read_groups, read_weights
 from denots.estimators.validation import check_serves, validation_split, weigh_classes
+from denots.inference.answering import tell_of_failures, tell_of_unusual
 from denots.shapes import BoolArray, FloatArray
 from denots.systems import SYSTEMS, Problem, System
 from denots.systems.held_out import standard_error, unseen
@@ -229,12 +230,7 @@ class SeriesEstimator(BaseEstimator):
     def read(self, X: Any) -> Reading:
         """What can be read of X, in any form that `predict` takes, with channels and static features as fitted."""
         check_is_fitted(self)
-        found, expected = row_length(X), self.n_features_in_
-        if found is not None and expected not in (found, len(self.channels_)):
-            raise InvalidSeries(
-                f"X has {found} features, but {type(self).__name__} is expecting {expected} features as input: rows of one "
-                "array have one length. Series of any length are an array (n, channels, time), or a list."
-            )
+        check_row_length(X, self.n_features_in_, len(self.channels_), type(self).__name__)
         reading = X if isinstance(X, Reading) else scan_series(X, self.table_schema(), len(self.channels_))
         series = match_columns(reading.series, self.channels_, self.static_names_)
         return replace(reading, series=series if self.task_.causal else series.without_row_target())
@@ -317,8 +313,8 @@ class SeriesEstimator(BaseEstimator):
         """Outputs and answers for each series of X; series without one are named in a warning."""
         reading = self.read(X)
         answers = give_answers(self.fitted_, self.ranges_, reading, at)
-        tell_of_failures(answers, strict)
-        tell_of_unusual(answers)
+        tell_of_failures(answers.ids, answers.status, answers.failed, strict)
+        tell_of_unusual(answers.ids, answers.status)
         return answers
 
 

@@ -1,8 +1,4 @@
-"""Model folders: JSON for what it is, safetensors for its arrays; nothing in them is code.
-
-`manifest.json` names every file with its size and checksum, and has a checksum of its own, so that a
-folder is read whole or not at all. Files that are not in the manifest, such as a note, are left alone.
-"""
+"""Estimators as model folders, which `inference.folder` describes, and back."""
 
 import csv
 import hashlib
@@ -12,10 +8,6 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
 
 from denots.data.ranges import Ranges
 from denots.data.schema import TableSchema
@@ -29,16 +21,26 @@ from denots.estimators.predictor import SeriesPredictor
 from denots.estimators.regressor import SeriesRegressor
 from denots.estimators.rows import RowPredictor
 from denots.fields import FIELDS
-from denots.folders import expanded, file_hash, holds_only, package_version, read_json, read_manifest, written_whole
+from denots.folders import expanded, holds_only, package_version, read_json, written_whole
+from denots.inference.folder import (
+    ARRAYS,
+    CALIBRATION,
+    CURVE,
+    DESCRIPTION,
+    FILES,
+    FORMAT,
+    MANIFEST,
+    VERSION,
+    names,
+    own_hash,
+    verify,
+)
 from denots.paths import PATHS
 from denots.registry import Registry
 from denots.systems import SYSTEMS, Shape, State, System
 from denots.tasks import TASKS
+from denots.tensors import pack, unpack
 
-FORMAT, VERSION = "denots-model", 2
-MANIFEST, DESCRIPTION, ARRAYS, CURVE = "manifest.json", "model.json", "arrays.safetensors", "curve.csv"
-CALIBRATION = "calibration.safetensors"
-FILES = {MANIFEST, DESCRIPTION, ARRAYS, CURVE, CALIBRATION}
 ESTIMATORS: dict[str, type[SeriesEstimator]] = {
     kind.__name__: kind
     for kind in (
@@ -68,37 +70,37 @@ def save_estimator(estimator: SeriesEstimator, folder: Path) -> None:
     state = estimator.fitted_.state()
     contents = {
         DESCRIPTION: (json.dumps(_description(estimator, state), indent=1) + "\n").encode(),
-        ARRAYS: _packed(state.arrays),
+        ARRAYS: pack(state.arrays),
     }
     if estimator.fitted_.curve:
         contents[CURVE] = _curve(estimator.fitted_.curve)
     if estimator.calibration_ is not None:
-        contents[CALIBRATION] = _packed(estimator.calibration_.arrays())
+        contents[CALIBRATION] = pack(estimator.calibration_.arrays())
     with written_whole(folder, replaceable=replaceable) as draft:
         for name, content in contents.items():
             (draft / name).write_bytes(content)
         files = {name: {"bytes": len(it), "sha256": hashlib.sha256(it).hexdigest()} for name, it in contents.items()}
         head = {"format": FORMAT, "format_version": VERSION, "denots_version": package_version(), "files": files}
-        (draft / MANIFEST).write_text(json.dumps({**head, "sha256": _own_hash(head)}, indent=1) + "\n")
+        (draft / MANIFEST).write_text(json.dumps({**head, "sha256": own_hash(head)}, indent=1) + "\n")
 
 
 def load_estimator(folder: str | os.PathLike[str]) -> SeriesEstimator:
     """Read a model folder; its predictions are bit for bit those of the saved model."""
     root = expanded(Path(folder))
-    files = _verify(root)
+    files = verify(root)
     description = read_json(root / DESCRIPTION, FORMAT)
     try:
-        estimator = _restored(description, load((root / ARRAYS).read_bytes()), root)
+        estimator = _restored(description, unpack((root / ARRAYS).read_bytes()), root)
         estimator.calibration_ = None  # in folders that were written before it was kept
         if CURVE in files:
             estimator.fitted_ = replace(estimator.fitted_, curve=_read_curve((root / CURVE).read_text()))
         if CALIBRATION in files:
-            kept = load((root / CALIBRATION).read_bytes())
+            kept = unpack((root / CALIBRATION).read_bytes())
             estimator.calibration_ = Calibration.restore(kept, estimator.task_.outputs, len(estimator.static_names_))
         return estimator
     except InvalidFolder:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SafetensorError, DenotsError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, DenotsError) as error:
         raise InvalidFolder(f"{root}: {DESCRIPTION} does not describe a model of this package ({error}).") from error
 
 
@@ -127,7 +129,7 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any], root: Path) -
         raise ValueError(f"{type(estimator).__name__} does not answer the task {task.name}")
     told = description["system"]
     system = SYSTEMS.find(told["name"]).with_options(**told["options"])
-    channels, static = _names(description["channels"]), _names(description["static"])
+    channels, static = names(description["channels"]), names(description["static"])
     estimator.channels_, estimator.static_names_ = channels, static
     estimator.task_, estimator.system_ = task, system
     estimator.fitted_ = system.restore(task, Shape(len(channels), len(static)), State(told["state"], arrays))
@@ -138,40 +140,6 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any], root: Path) -
     estimator.schema_ = None if schema is None else TableSchema.from_json(schema, place)
     estimator.ranges_ = Ranges.from_json(description["ranges"], place)
     return estimator
-
-
-def _verify(root: Path) -> set[str]:
-    """The files of a folder; one of which any byte was changed or is missing is refused before anything in it is used."""
-    if not (root / MANIFEST).exists():
-        if (root / "weights.safetensors").exists() and (root / DESCRIPTION).exists():
-            raise InvalidFolder(f"{root} was written before model folders had a {MANIFEST} (format 1); fit it again.")
-        found = (
-            f"it has no {MANIFEST}" if root.is_dir() else "it is a file" if root.exists() else "there is no such folder"
-        )
-        raise InvalidFolder(f"{root} is not a model folder: {found}.")
-    manifest = read_manifest(root / MANIFEST, FORMAT, VERSION)
-    files = manifest.get("files")
-    if manifest.pop("sha256", None) != _own_hash(manifest) or not isinstance(files, dict):
-        raise InvalidFolder(f"{root / MANIFEST} was changed after it was written; copy the folder again.")
-    if not {DESCRIPTION, ARRAYS} <= set(files) <= FILES:
-        raise InvalidFolder(f"{root / MANIFEST} names {', '.join(files)}; a model has {DESCRIPTION} and {ARRAYS}.")
-    for name, facts in files.items():
-        file = root / name
-        if not file.is_file():
-            raise InvalidFolder(f"{root} has no {name}; the folder is incomplete, copy it again.")
-        if file.stat().st_size != facts["bytes"] or file_hash(file) != facts["sha256"]:
-            raise InvalidFolder(
-                f"{file} is not what {MANIFEST} describes; it is truncated, changed or from another model. Copy the folder again."
-            )
-    return set(files)
-
-
-def _packed(arrays: dict[str, Any]) -> bytes:
-    return save({name: np.asarray(array, order="C") for name, array in arrays.items()})
-
-
-def _own_hash(manifest: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
 def _nameable(system: System) -> System:
@@ -187,12 +155,6 @@ def _nameable(system: System) -> System:
 def _spelled(options: dict[str, Any]) -> dict[str, Any]:
     """Options as plain values: a class that was passed in by the name under which it is registered."""
     return {name: _PARTS[name].name_of(value) if name in _PARTS else value for name, value in options.items()}
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise ValueError("channels and static features are lists of names")
-    return tuple(value)
 
 
 def _read_curve(text: str) -> list[dict[str, float]]:

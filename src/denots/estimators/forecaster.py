@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from denots.data.asked import as_rectangle, asked_times
+from denots.data.inputs import as_series_set
 from denots.errors import InvalidOption
-from denots.estimators.asked import as_rectangle, asked_times
 from denots.estimators.estimator import SeriesEstimator
-from denots.estimators.inputs import as_series_set
 from denots.systems import System
 from denots.tasks import Forecast
 from denots.training.progress import Progress

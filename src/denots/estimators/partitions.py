@@ -152,7 +152,7 @@ def _check_unchanged(folder: str, same: bool) -> None:
 
 
 def _model_hash(folder: Path) -> str:
-    from denots.estimators.folder import MANIFEST as MODEL_MANIFEST
+    from denots.inference.folder import MANIFEST as MODEL_MANIFEST
 
     return hashlib.sha256((expanded(folder) / MODEL_MANIFEST).read_bytes()).hexdigest()
 

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from denots.data.inputs import as_series_set
 from denots.estimators.estimator import SeriesEstimator
-from denots.estimators.inputs import as_series_set
 from denots.systems import System
 from denots.tasks import TASKS, Task
 from denots.training.progress import Progress

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from denots.data.inputs import row_length
 from denots.estimators.estimator import SeriesEstimator
-from denots.estimators.inputs import row_length
 from denots.tasks import Regression
 from denots.training.progress import Progress
 

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from denots.data.reading import Reading
+from denots.data.asked import as_rectangle, asked_times
+from denots.data.inputs import as_series_set
+from denots.data.reading import own_rows
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
-from denots.estimators.asked import as_rectangle, asked_times
 from denots.estimators.estimator import SeriesEstimator
-from denots.estimators.inputs import as_series_set
 from denots.estimators.per_series import read_weights
 from denots.shapes import FloatArray
 from denots.stream import Stream
@@ -190,19 +190,9 @@ class RowPredictor(SeriesEstimator):
     def _told(self, X: Any, at: Any, strict: bool) -> list[FloatArray]:
         reading = self.read(X)
         if at is None:
-            table, lengths = _own_rows(reading)
+            table, lengths = own_rows(reading)
         else:
             table, given = asked_times(at, len(reading.ids))
             lengths = [table.shape[1]] * len(table) if given is None else given
         values = self._answers(reading, table, strict=strict).values
         return [values[row, :length] for row, length in enumerate(lengths)]
-
-
-def _own_rows(reading: Reading) -> tuple[FloatArray, list[int]]:
-    """The times of all rows [n, L], NaN behind the end of each series, and how many there are."""
-    padded = reading.series.padded().times
-    position = {name: k for k, name in enumerate(reading.ids.tolist())}
-    rows = [position[name] for name in reading.series.ids.tolist()]
-    table, lengths = np.full((len(reading.ids), padded.shape[1]), np.nan), np.zeros(len(reading.ids), dtype=np.int64)
-    table[rows], lengths[rows] = padded, reading.series.lengths
-    return table, lengths.tolist()

@@ -16,14 +16,14 @@ from torch import Tensor
 from denots.backbones.denots import DeNOTS, DrivenInputs
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, SolverFailure
-from denots.estimators.answers import UNSOLVED
 from denots.estimators.estimator import SeriesEstimator
 from denots.explain.quantity import Quantity
 from denots.explain.subject import one_series
+from denots.inference.answering import UNSOLVED
 from denots.paths.path import Path
 from denots.shapes import FloatArray
 from denots.systems.trained import TrainedModel
-from denots.training.model import Model, run_model
+from denots.training.model import Model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,8 +100,8 @@ def integrated_gradients(
     net, backbone = fitted.model, fitted.model.backbone
     mean = backbone.intake.centre[: len(series.channels)].numpy()
     level = np.where(np.isnan(series.values), np.nan, mean).astype(series.values.dtype)
-    ends = backbone.prepare(_versions(series, np.stack([series.values, level])))
-    told = run_model(net, ends)
+    versions = _versions(series, np.stack([series.values, level]))
+    ends, told = backbone.prepare(versions), fitted.outputs(versions)
     if not told.ok.all():
         raise SolverFailure(f"series {series.id(0)!r} has no answer: {UNSOLVED}.")
     quantity = Quantity.of(model.task_, told.outputs[:1], of)

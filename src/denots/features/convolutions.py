@@ -2,39 +2,23 @@
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from denots import kernels
-from denots.data.blocks import in_blocks
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
-from denots.features.even_grid import EvenGrid
+from denots.inference.convolutions import FEWEST, MOST, ConvolutionShares, Filters
+from denots.inference.even_grid import EvenGrid
 from denots.shapes import FloatArray
 
 LENGTH = 9  # places of a filter
-FEWEST, MOST = 10, 1024  # points of the grid
 MOST_CHANNELS = 9  # that one filter reads
 SAMPLE = 64  # training series from which thresholds are taken
-TOGETHER = 256  # series that are on the grid at once
 PLACES = np.array(list(combinations(range(LENGTH), 3)), np.int32).T  # that weigh 2, while the others weigh -1
-
-
-class Filters(NamedTuple):
-    """A column a filter; see `Convolutions`."""
-
-    places: np.ndarray
-    dilation: np.ndarray
-    difference: np.ndarray
-    padded: np.ndarray
-    used: np.ndarray
-    channel: np.ndarray
-    weight: FloatArray
-    threshold: FloatArray
 
 
 class Convolutions(TransformerMixin, BaseEstimator):
@@ -70,9 +54,7 @@ class Convolutions(TransformerMixin, BaseEstimator):
     def transform(self, X: SeriesSet) -> FloatArray:
         """One row a series; it depends on that series alone, to the last bit."""
         check_is_fitted(self)
-        filters = self.bank_._asdict()
-        blocks = (self.grid_.read(block) for block in in_blocks(X, TOGETHER))
-        return np.concatenate([kernels.convolution_shares(grid, **filters).reshape(len(grid), -1) for grid in blocks])
+        return ConvolutionShares(self.grid_, self.bank_).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self)
@@ -83,16 +65,14 @@ class Convolutions(TransformerMixin, BaseEstimator):
     def state(self) -> dict[str, np.ndarray]:
         """Everything that `fit` learnt, as arrays."""
         check_is_fitted(self)
-        return {**self.grid_.state(), **self.bank_._asdict()}
+        return ConvolutionShares(self.grid_, self.bank_).state()
 
     def restore(self, state: Mapping[str, np.ndarray]) -> Self:
         """Take over what another one learnt; arrays that do not fit together are refused by the kernels."""
-        self.grid_ = EvenGrid.restore(state)
-        if not FEWEST <= self.grid_.points <= MOST:
-            raise ValueError(f"a grid has {FEWEST} to {MOST} points, not {self.grid_.points}")
-        if state["threshold"].shape != (self.thresholds, self.filters):
+        found = ConvolutionShares.restore(state)
+        if found.bank.threshold.shape != (self.thresholds, self.filters):
             raise ValueError(f"expected {self.thresholds} thresholds of {self.filters} filters")
-        self.bank_ = Filters(**{name: state[name] for name in Filters._fields})
+        self.grid_, self.bank_ = found.grid, found.bank
         return self
 
 

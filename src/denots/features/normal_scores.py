@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from denots import kernels
+from denots.inference.ranked_summary import Ranks
 from denots.shapes import FloatArray
 
 QUANTILES = 200
@@ -29,16 +29,13 @@ class NormalScores(TransformerMixin, BaseEstimator):
 
     def transform(self, X: FloatArray) -> FloatArray:
         check_is_fitted(self)
-        outer = 0.5 / len(self.edges_)
-        levels = np.linspace(outer, 1 - outer, len(self.edges_))
-        return kernels.normal_scores(
-            np.asarray(X, dtype=np.float64), self.edges_.T, levels, np.flatnonzero(self.holes_)
-        )
+        return Ranks(self.edges_, self.holes_).transform(X)
 
     def state(self) -> dict[str, np.ndarray]:
         check_is_fitted(self)
         return {"edges": np.ascontiguousarray(self.edges_), "holes": self.holes_}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> Self:
-        self.edges_, self.holes_ = np.asfortranarray(state["edges"], dtype=np.float64), state["holes"]
+        found = Ranks.restore(state)
+        self.edges_, self.holes_ = found.edges, found.holes
         return self

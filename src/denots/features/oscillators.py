@@ -1,7 +1,7 @@
 """Random damped oscillators, driven by a series: for how much of the time does each swing beyond a threshold?"""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -11,40 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from denots import kernels
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
-from denots.features.drive import Drive, Signals
+from denots.inference.drive import Drive, Signals
+from denots.inference.oscillators import PIECES, Bank, OscillatorShares, shares
 from denots.shapes import FloatArray
 
 SLOWEST = 2.5  # decay of an oscillator in one span
 FASTEST = 3.0  # decay in one step
 TURNS = 1.5 * np.pi  # of the highest frequency, in units of the decay rate
 MOST_CHANNELS = 9  # that one oscillator reads
-PIECES = 32  # looks at an oscillator along a series, at least
 SAMPLE = 32  # training series from which thresholds are taken
 PLACES = (0.15, 0.4, 0.6, 0.85)  # in the range of an oscillator, to look for thresholds between
 MOST_THRESHOLDS = 8
 WHOLE = (0.0, 1.0)
 PARTS = (WHOLE, (0.0, 0.5), (0.5, 1.0), (0.25, 0.75), WHOLE, (0.0, 0.25), (0.75, 1.0), WHOLE)
-
-
-class Bank(NamedTuple):
-    """z' = (-rate + i frequency) z + drive, read as y = cosine Re z - sine Im z; a column an oscillator.
-
-    A drive is a sum of values and slopes of channels. Rates count per span of the series where
-    `relative`, else per unit of time. The first `forward` run with time, the others against it.
-    """
-
-    rate: FloatArray
-    frequency: FloatArray
-    cosine: FloatArray
-    sine: FloatArray
-    relative: FloatArray
-    used: np.ndarray
-    channel: np.ndarray
-    value_weight: FloatArray
-    slope_weight: FloatArray
-    threshold: FloatArray
-    window: FloatArray
-    forward: int
 
 
 class Oscillators(TransformerMixin, BaseEstimator):
@@ -95,7 +74,7 @@ class Oscillators(TransformerMixin, BaseEstimator):
     def transform(self, X: SeriesSet) -> FloatArray:
         """One row a series; it depends on that series alone, to the last bit."""
         check_is_fitted(self)
-        return shares(self.drive_.signals(X, self.path), self.bank_).reshape(len(X), -1)
+        return OscillatorShares(self.drive_, self.bank_, self.path).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self)
@@ -106,16 +85,14 @@ class Oscillators(TransformerMixin, BaseEstimator):
     def state(self) -> dict[str, np.ndarray]:
         """Everything that `fit` learnt, as arrays."""
         check_is_fitted(self)
-        bank = {name: np.asarray(part) for name, part in self.bank_._asdict().items()}
-        return {**self.drive_.state(), **bank}
+        return OscillatorShares(self.drive_, self.bank_).state()
 
     def restore(self, state: dict[str, np.ndarray]) -> Self:
         """Take over what another one learnt; arrays that do not fit together are refused by the kernels."""
-        self.drive_ = Drive.restore(state)
-        parts = {name: state[name] for name in Bank._fields if name != "forward"}
-        if state["threshold"].shape != (self.thresholds, self.oscillators):
+        found = OscillatorShares.restore(state)
+        if found.bank.threshold.shape != (self.thresholds, self.oscillators):
             raise ValueError(f"expected {self.thresholds} thresholds of {self.oscillators} oscillators")
-        self.bank_ = Bank(**parts, forward=int(state["forward"]))
+        self.drive_, self.bank_ = found.drive, found.bank
         return self
 
 
@@ -147,10 +124,6 @@ def draw_bank(rng: np.random.Generator, oscillators: int, channels: int, span: f
         window=np.zeros((2, 0), np.float32),
         forward=(n + 1) // 2,
     )
-
-
-def shares(signals: Signals, bank: Bank) -> FloatArray:
-    return kernels.oscillator_shares(pieces=PIECES, **signals._asdict(), **bank._asdict())
 
 
 def set_thresholds(

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
-from denots.features.drive import Drive
 from denots.fields import FIELDS, VectorField
+from denots.inference.drive import Drive
 from denots.ode.trajectory import Trajectory, trajectory
-from denots.paths.path import Path
+from denots.paths.path import Path, path_of
 from denots.paths.slopes import append_slopes
 from denots.shapes import FloatArray
 
@@ -118,7 +118,7 @@ class RandomFields(TransformerMixin, BaseEstimator):
 
     def _curves(self, series: SeriesSet) -> Path:
         """Each series from its first knot, at time zero, to its last, in spans; those of too many run faster."""
-        path = self.drive_.path(series, self.path)
+        path = path_of(self.drive_.curve(series, self.path))
         first, last = path.times[path.begin], path.times[path.end - 1]
         pace = 1 / torch.clamp((last - first) / LONGEST, min=self.drive_.span)
         row = torch.repeat_interleave(torch.arange(len(path)), path.end - path.begin)

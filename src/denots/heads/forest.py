@@ -2,47 +2,16 @@
 
 import time
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from denots.shapes import FloatArray, IntArray
+from denots.inference.forest import Forest, within_single
+from denots.processors import threads
+from denots.shapes import FloatArray
 
 MANY_ROWS = 1000  # with fewer, threads are not worth their start
 AT_ONCE = 10  # trees between two looks at the clock
 MOST_SPLITS = 300  # features that are looked at for each split, a tenth of them where they are fewer
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Forest:
-    """Trees laid end to end; node i of a tree leads to `left` or `right`, counted from the first node of all.
-
-    A leaf leads to itself. `value` is what each node says: shares of classes, or means.
-    """
-
-    roots: IntArray
-    left: IntArray
-    right: IntArray
-    feature: IntArray
-    threshold: FloatArray
-    value: FloatArray  # [nodes, outputs]
-
-    def predict(self, features: FloatArray) -> FloatArray:
-        """The mean over all trees for each row."""
-        rows = np.arange(len(features))[:, None]
-        table = _filled(features)
-        node = np.broadcast_to(self.roots, (len(features), len(self.roots)))
-        while True:
-            low = table[rows, self.feature[node]] <= self.threshold[node]
-            after = np.where(low, self.left[node], self.right[node])
-            if (after == node).all():
-                break
-            node = after
-        return self.value[node].mean(axis=1)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def grow_forest(
@@ -61,11 +30,11 @@ def grow_forest(
     """
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
-    table = _filled(features)
+    table = within_single(features)
     options = {
         "max_features": int(np.clip(features.shape[1] / 10, np.sqrt(features.shape[1]), MOST_SPLITS)),
         "random_state": seed,
-        "n_jobs": torch.get_num_threads() if len(features) >= MANY_ROWS else 1,  # the trees are the same
+        "n_jobs": threads() if len(features) >= MANY_ROWS else 1,  # the trees are the same
         "warm_start": True,
     }
     if classes:
@@ -101,9 +70,3 @@ def grow_forest(
     sizes = np.array([len(part[0]) for part in parts])
     left, right, feature, threshold, value = (np.concatenate(each) for each in zip(*parts, strict=True))
     return Forest(np.concatenate([[0], np.cumsum(sizes)[:-1]]), left, right, feature, threshold, value)
-
-
-def _filled(features: FloatArray) -> FloatArray:
-    """Missing values below all others, and none beyond single precision."""
-    limit = np.finfo(np.float32).max
-    return np.where(np.isnan(features), -limit, np.clip(features, -limit, limit)).astype(np.float32)

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
-from denots.rowwise import linear_rows
+from denots import kernels
 from denots.shapes import FloatArray, IntArray
 
 PENALTIES = 10.0 ** np.linspace(-6, 3, 19)  # per feature
-ROWS = 64  # of a table that are multiplied at once
 LARGE, ENOUGH = 3000, 1500  # where both sides of a table are larger, so many rows tell the penalty
 
 
@@ -29,9 +27,7 @@ class Ridge:
 
     def predict(self, features: FloatArray) -> FloatArray:
         """Numbers for each row, which do not depend on the other rows."""
-        weight, bias = torch.from_numpy(self.weight), torch.from_numpy(self.bias)
-        parts = torch.from_numpy(np.ascontiguousarray(features)).to(weight.dtype).split(ROWS)
-        return torch.cat([linear_rows(part, weight, bias) for part in parts]).numpy()
+        return kernels.linear_rows(features.astype(self.weight.dtype, copy=False), self.weight, self.bias)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,22 +4,20 @@ Gradients are those of the accepted steps, with step sizes as constants, as on t
 backend. They can be taken once: there is no gradient of the gradient.
 """
 
-from functools import cache
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from denots import kernels
 from denots.fields.field import Kernel, VectorField
+from denots.inference.solve import MAX_STATES, native_method
 from denots.ode.input_map import InputMap
 from denots.ode.solution import Solution
 from denots.paths.path import Path
 from denots.tableaus import METHODS
 
-MAX_STATES = 512
 _DTYPES = (torch.float32, torch.float64)
 # What has a gradient, in the order of the arguments; the last two belong to the path.
 _WEIGHTS = ("weight_hh", "bias_hh", "weight_in", "bias", "weight_out", "bias_out", "h0", "values", "slopes")
@@ -49,19 +47,6 @@ def fused(field: VectorField, path: Path, h0: Tensor, method: str, input_map: In
             return f"{name} is {tensor.dtype}, kernels take float32 and float64"
         return f"{name} is {tensor.dtype} and h0 is {dtype}, kernels take one type"
     return kernel
-
-
-@cache
-def _method(name: str) -> Any:
-    table = METHODS[name]
-    stages = len(table.nodes)
-    tables = {
-        "nodes": np.array(table.nodes),
-        "weights": np.array([row + (0.0,) * (stages - len(row)) for row in table.stages]),
-        "error": np.array(table.error),
-        "dense": np.array(table.dense),
-    }
-    return kernels.method(table.order, table.safety, tables)
 
 
 def arrays_of(given: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +143,7 @@ def pose(
         queries, positions = queries.sort(dim=1, stable=True)
     fixed = {
         "field": kernel.name,
-        "method": _method(method),
+        "method": native_method(method),
         "rtol": rtol,
         "atol": atol,
         "max_steps": max_steps,

@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import replace
-from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -10,6 +9,7 @@ from torch import Tensor
 
 from denots.errors import InvalidOption, NativeUnavailable, SlowWarning
 from denots.fields.field import AffineInputField, Kernel, VectorField
+from denots.inference.solver import Backend
 from denots.ode.input_map import InputMap
 from denots.ode.native import fused, pose, solve_native
 from denots.ode.reference import ReferenceRun
@@ -18,8 +18,6 @@ from denots.ode.used import noted
 from denots.paths.path import Path
 from denots.registry import lookup
 from denots.tableaus import METHODS, Tableau
-
-Backend = Literal["auto", "native", "reference"]
 
 _warned: set[tuple[type[VectorField], str]] = set()
 

@@ -22,7 +22,12 @@ def solvers_used() -> Iterator[dict[str, str | None]]:
 
 def noted(solution: Solution) -> Solution:
     """The same solution, after its backend was told to those who collect."""
+    note(solution.backend, solution.fallback)
+    return solution
+
+
+def note(backend: str, fallback: str | None = None) -> None:
+    """Tell those who collect which backend ran, and why it was not the fused one."""
     seen = _seen.get()
     if seen is not None:
-        seen[solution.backend] = seen.get(solution.backend) or solution.fallback
-    return solution
+        seen[backend] = seen.get(backend) or fallback

@@ -3,7 +3,7 @@
 import torch
 
 from denots.data.series import SeriesSet
-from denots.paths.fit import fit_cubic
+from denots.paths.fit import fit_curve
 from denots.paths.path import Path
 
 
@@ -16,4 +16,4 @@ class CausalHermite:
 
     @staticmethod
     def fit(series: SeriesSet, dtype: torch.dtype | None = None) -> Path:
-        return fit_cubic(series, "causal_hermite", dtype)
+        return fit_curve(series, "causal-hermite", dtype)

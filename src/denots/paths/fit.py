@@ -1,15 +1,13 @@
 """Fit curves natively, from packed rows, for all series and channels in one call."""
 
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
 
-from denots import kernels
 from denots.data.series import SeriesSet
-from denots.paths.path import Path, join_sides
-
-Kind = Literal["natural_cubic", "causal_hermite", "linear"]
+from denots.inference.curve import CURVES
+from denots.paths.path import Path, path_of
 
 
 @runtime_checkable
@@ -20,10 +18,7 @@ class Interpolation(Protocol):
     def fit(series: SeriesSet, dtype: torch.dtype | None = None) -> Path: ...
 
 
-def fit_cubic(series: SeriesSet, kind: Kind, dtype: torch.dtype | None) -> Path:
-    """Round values to `dtype` (default: torch's default type), fit those in double precision, round the slopes."""
+def fit_curve(series: SeriesSet, kind: str, dtype: torch.dtype | None) -> Path:
+    """A curve of `CURVES`; values are rounded to `dtype` (default: torch's default type) first."""
     real = np.dtype(str(dtype or torch.get_default_dtype()).removeprefix("torch."))
-    value, before, after = kernels.fit_splines(
-        kind, series.offsets, series.times, series.values.astype(real, copy=False)
-    )
-    return join_sides(series, (value, before), (value, after))
+    return path_of(CURVES[kind](series, dtype=real))

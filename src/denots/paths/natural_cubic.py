@@ -3,7 +3,7 @@
 import torch
 
 from denots.data.series import SeriesSet
-from denots.paths.fit import fit_cubic
+from denots.paths.fit import fit_curve
 from denots.paths.path import Path
 
 
@@ -17,4 +17,4 @@ class NaturalCubic:
 
     @staticmethod
     def fit(series: SeriesSet, dtype: torch.dtype | None = None) -> Path:
-        return fit_cubic(series, "natural_cubic", dtype)
+        return fit_curve(series, "natural-cubic", dtype)

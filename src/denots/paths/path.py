@@ -11,6 +11,8 @@ from torch import Tensor
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
+from denots.inference import curve
+from denots.inference.curve import Curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +117,11 @@ class Path:
         return before, after, width.to(self.values.dtype)[:, None], u.to(self.values.dtype)[:, None]
 
 
+def path_of(fitted: Curve) -> Path:
+    """The same for torch."""
+    return Path(*map(torch.from_numpy, fitted))
+
+
 def join_sides(
     series: SeriesSet,
     left: tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]],
@@ -124,23 +131,4 @@ def join_sides(
 
     Where the two sides differ, the time gets two knots.
     """
-    first, last = series.offsets[:-1], series.offsets[1:] - 1
-    bends = (left[1] != right[1]).any(axis=1)
-    bends[first] = bends[last] = False  # outside the series nothing is left to bend
-    twice = bends | (left[0] != right[0]).any(axis=1)
-    ends = np.concatenate([[0], np.cumsum(1 + twice)])
-    rows = np.repeat(np.arange(len(twice)), 1 + twice)
-    takes_right = np.zeros(len(rows), dtype=bool)
-    takes_right[ends[1:] - 1] = True
-    takes_right[ends[1:][last] - 1] = twice[last]
-    side = takes_right[:, None]
-    return Path(
-        times=torch.from_numpy(series.times[rows]),
-        values=torch.from_numpy(np.where(side, right[0][rows], left[0][rows])),
-        slopes=torch.from_numpy(np.where(side, right[1][rows], left[1][rows])),
-        begin=torch.from_numpy(ends[series.offsets[:-1]]),
-        end=torch.from_numpy(ends[series.offsets[1:]]),
-        t0=torch.from_numpy(series.start.copy()),
-        t1=torch.from_numpy(series.ends),
-        present=torch.from_numpy(np.logical_or.reduceat(~np.isnan(series.values), series.offsets[:-1])),
-    )
+    return path_of(curve.join_sides(series, left, right))

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from denots.backbones.denots import READ_THEN
-from denots.backbones.solver import SOLVED_THEN, with_solver_of_then
 from denots.errors import InvalidOption
+from denots.inference.solver import SOLVED_THEN, with_solver_of_then
 from denots.protocol import DEFAULT_PROTOCOL, Protocol, check_protocol
 from denots.systems import SYSTEMS
 from denots.systems.system import check_known

@@ -16,8 +16,9 @@ from denots.data.reading import Reading
 from denots.data.series import SeriesSet
 from denots.errors import InvalidFolder
 from denots.estimators.estimator import SeriesEstimator
-from denots.estimators.folder import MANIFEST, load_estimator
+from denots.estimators.folder import load_estimator
 from denots.folders import expanded
+from denots.inference.folder import MANIFEST
 from denots.server.asked import Asked
 from denots.server.example import example_of, usual_span
 

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
 
 from denots.errors import InvalidFile
 from denots.folders import write_file_whole
-from denots.systems import State
+from denots.inference.state import State
+from denots.tensors import pack, unpack
 
 FORMAT = b"denots-stream "
 MARK = FORMAT + b"2\n"
@@ -24,11 +23,7 @@ class Snapshot(NamedTuple):
 
     def write(self, file: Path) -> None:
         """A line with the format, one with a checksum, one of JSON, then the arrays."""
-        body = (
-            json.dumps(self.values).encode()
-            + b"\n"
-            + save({k: np.ascontiguousarray(v) for k, v in self.arrays.items()})
-        )
+        body = json.dumps(self.values).encode() + b"\n" + pack(self.arrays)
         write_file_whole(file, MARK + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
     @classmethod
@@ -43,8 +38,8 @@ class Snapshot(NamedTuple):
             raise InvalidFile(f"{file} is truncated or was changed after it was written; start without it.")
         text, _, arrays = body.partition(b"\n")
         try:
-            return cls(json.loads(text), load(arrays))
-        except (ValueError, SafetensorError) as error:
+            return cls(json.loads(text), unpack(arrays))
+        except (ValueError, InvalidFile) as error:
             raise InvalidFile(f"{file} cannot be read ({error}); start without it.") from error
 
 

@@ -16,8 +16,10 @@ from denots.cluster.workers import Here, Workers
 from denots.data.series import SeriesSet
 from denots.errors import NothingLearnt, OutOfTime
 from denots.heads.combine import weigh
+from denots.inference.blend import blend
+from denots.inference.state import join_states, split_state
 from denots.shapes import FloatArray
-from denots.systems.bagged import FOLDS, fit_bag, join_states, restore_bag, split_state
+from denots.systems.bagged import FOLDS, fit_bag, restore_bag
 from denots.systems.held_out import held_out_loss, standard_error, trivial_outputs, weighed_loss
 from denots.systems.linear import refuse_times
 from denots.systems.side_by_side import fit_members
@@ -63,12 +65,8 @@ class Blend(Fitted):
     base: FloatArray
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        total = torch.from_numpy(self.base).expand(len(series), -1)
-        ok = torch.ones(len(series), dtype=torch.bool)
-        for weight, member in zip(self.weights.tolist(), self.members.values(), strict=True):
-            told = member.outputs(series, at)
-            total, ok = total + weight * told.outputs.double(), ok & told.ok
-        return Output(total, ok)
+        told = [member.outputs(series, at).told() for member in self.members.values()]
+        return Output.of(blend(len(series), self.base, self.weights, told))
 
     def state(self) -> State:
         joined = join_states({name: member.state() for name, member in self.members.items()})
@@ -138,10 +136,10 @@ class Auto(Configured):
             else:
                 found[name] = tried
                 board.append(_row(name, task, tried.held_out, target, tried.seconds))
-        blend = combine(task, found, trivial, target, problem.train.weight, unlikely=self.early)
-        told = trivial if blend.held_out is None else blend.held_out
-        last = _row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blend)}
-        if not blend.members:
+        blended = combine(task, found, trivial, target, problem.train.weight, unlikely=self.early)
+        told = trivial if blended.held_out is None else blended.held_out
+        last = _row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blended)}
+        if not blended.members:
             warnings.warn(
                 "nothing that was tried beats the trivial answer, so that is what the model gives: either these series "
                 "say nothing about the target, or there are too few of them.",
@@ -149,7 +147,7 @@ class Auto(Configured):
                 stacklevel=2,
             )
         return replace(
-            blend,
+            blended,
             score=last["score"],
             loss=last["loss"],
             seconds=time.perf_counter() - started,
@@ -305,5 +303,5 @@ def _row(name: str, task: Task, outputs: Tensor, target: Tensor, seconds: float)
     }
 
 
-def _weights(blend: Blend) -> dict[str, float]:
-    return {name: round(weight, 3) for name, weight in zip(blend.members, blend.weights.tolist(), strict=True)}
+def _weights(found: Blend) -> dict[str, float]:
+    return {name: round(weight, 3) for name, weight in zip(found.members, found.weights.tolist(), strict=True)}

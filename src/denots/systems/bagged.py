@@ -12,6 +12,8 @@ from torch import Tensor
 
 from denots.data.series import SeriesSet
 from denots.errors import OutOfTime
+from denots.inference.blend import average
+from denots.inference.state import join_states, split_state
 from denots.shapes import IntArray
 from denots.systems.held_out import folds
 from denots.systems.system import Fitted, Problem, Shape, State, System
@@ -30,12 +32,7 @@ class Bag(Fitted):
     members: tuple[Fitted, ...]
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        told = [member.outputs(series, at) for member in self.members]
-        # One after the other: a reduction would choose its order by the number of series.
-        total = told[0].outputs.double()
-        for each in told[1:]:
-            total = total + each.outputs.double()
-        return Output(total / len(told), torch.stack([each.ok for each in told]).all(dim=0))
+        return Output.of(average([member.outputs(series, at).told() for member in self.members]))
 
     def state(self) -> State:
         return join_states({str(k): member.state() for k, member in enumerate(self.members)})
@@ -133,18 +130,3 @@ def restore_bag(system: System, task: Task, shape: Shape, state: State) -> Bag:
     if not members:
         raise ValueError(f"a bag of {system.name!r} needs members")
     return Bag(task=task, parameters=sum(member.parameters for member in members), members=members)
-
-
-def join_states(states: dict[str, State]) -> State:
-    """The states of several parts as one."""
-    arrays = {f"{part}/{name}": array for part, state in states.items() for name, array in state.arrays.items()}
-    return State({part: state.values for part, state in states.items()}, arrays)
-
-
-def split_state(state: State) -> dict[str, State]:
-    """What `join_states` joined."""
-    parts: dict[str, State] = {part: State(values, {}) for part, values in state.values.items()}
-    for name, array in state.arrays.items():
-        part, _, own = name.partition("/")
-        parts[part].arrays[own] = array
-    return parts

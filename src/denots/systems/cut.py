@@ -1,8 +1,6 @@
 """Any system, asked about series that are cut at the moment in question: it cannot look ahead, for nothing is there."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +10,17 @@ from torch import Tensor
 
 from denots.backbones.options import check_options
 from denots.data.cut import cut
-from denots.data.running import Moments, rows_until
 from denots.data.series import SeriesSet
 from denots.errors import InvalidTarget
+from denots.inference.cut import CutAnswers
+from denots.inference.questions import Questions
 from denots.shapes import FloatArray
 from denots.systems.held_out import trivial_outputs
-from denots.systems.questions import Questions
 from denots.systems.running_trees import row_task
-from denots.systems.system import Fitted, Problem, Shape, State, System, check_known
+from denots.systems.system import Fitted, Plain, Problem, Shape, State, System, check_known
 from denots.tasks import Part, RowTask, Task
 from denots.training.model import Output
 from denots.training.progress import Progress
-
-AT_ONCE = 500_000  # rows of cut series that are kept together
 
 
 @dataclass(frozen=True)
@@ -45,18 +41,8 @@ class FittedCut(Fitted):
     base: FloatArray
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        asked = Questions.at(torch.from_numpy(series.ends)[:, None] if at is None else at)
-        told = np.tile(self.base, (len(asked.moments.times), 1))
-        solved = np.ones(len(told), dtype=bool)
-        for some, moments, lot in _lots(series, asked.moments):
-            known, seen = cut(some, moments)
-            if known is not None:
-                found = self.model.outputs(known)
-                told[lot][seen], solved[lot][seen] = found.outputs.double().numpy(), found.ok.numpy()
-        told[~solved] = np.nan
-        outputs = asked.spread(told)
-        ok = ~outputs.isnan().flatten(1).any(dim=1)
-        return Output(outputs[:, 0] if at is None else outputs, ok)
+        moments = None if at is None else at.double().numpy()
+        return Output.of(CutAnswers(Plain(self.model), self.base).outputs(series, moments))
 
     def state(self) -> State:
         inner = self.model.state()
@@ -140,7 +126,7 @@ class Cut(System):
         known = ~part.target.isnan().numpy()
         rank = np.where(known, rng.random(known.shape), np.inf).argsort(axis=1).argsort(axis=1)
         drawn = known & (rank < self.config.cuts)
-        moments, owner = Questions.at(part.at, drawn).moments, np.nonzero(drawn)[0]
+        moments, owner = Questions.at(part.at.double().numpy(), drawn).moments, np.nonzero(drawn)[0]
         series, seen = cut(part.series, moments)
         if series is None:
             raise InvalidTarget("nothing is observed up to any row whose answer is known; give later labels.")
@@ -155,14 +141,3 @@ class Cut(System):
             weight=weight,
             groups=own if part.groups is None else part.groups[own],
         )
-
-
-def _lots(series: SeriesSet, moments: Moments) -> Iterator[tuple[SeriesSet, Moments, slice]]:
-    """Moments whose cut series are kept together, with the series that they belong to."""
-    lot = np.cumsum(rows_until(series, moments)) // AT_ONCE
-    edges = [0, *(np.flatnonzero(np.diff(lot)) + 1).tolist(), len(lot)]
-    owner = np.repeat(np.arange(len(series)), np.diff(moments.offsets))
-    for a, b in pairwise(edges):
-        own = np.arange(owner[a], owner[b - 1] + 1)
-        offsets = np.clip(moments.offsets[own[0] : own[-1] + 2], a, b) - a
-        yield series.select(own), Moments(moments.times[a:b], offsets), slice(a, b)

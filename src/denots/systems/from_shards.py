@@ -23,10 +23,11 @@ from denots.data.shards import ShardedSet
 from denots.errors import InvalidOption
 from denots.features import NormalScores
 from denots.heads.ridge_sums import Block, Part, fit_ridge_parts
+from denots.inference.linear_model import table_of
 from denots.registry import listed
 from denots.shapes import IntArray
 from denots.systems.auto import Auto
-from denots.systems.linear import MANY_SERIES, Linear, LinearModel, linear_model, signs, table_of
+from denots.systems.linear import MANY_SERIES, Linear, LinearModel, linear_model, signs
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel, trained_model
 from denots.tasks import Task

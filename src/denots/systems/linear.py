@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from denots.backbones.options import check_options
-from denots.data.blocks import in_blocks
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.features import Convolutions, NormalScores, Oscillators, RandomFields, Summary
 from denots.heads.combine import calibrate
 from denots.heads.ridge import Ridge, fit_ridge
-from denots.ode.native import MAX_STATES
+from denots.inference.linear_model import LinearAnswers, table_of
+from denots.inference.solve import MAX_STATES
 from denots.options import Choice, Range, tunable
 from denots.shapes import FloatArray
 from denots.systems.held_out import held_out_loss
@@ -27,7 +27,6 @@ from denots.training.progress import Progress
 
 MOST_FEATURES, MANY_SERIES = 10_000, 4_000  # a ridge takes the cube of the smaller of both
 COUNTS = ("oscillators", "filters")  # options that go by the number of series
-TOGETHER = 512  # series whose features are in memory at once
 
 
 def most_features(series: int) -> int:
@@ -127,12 +126,10 @@ class LinearModel(Fitted):
     shift: FloatArray
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        told = torch.cat([self._told(block) for block in in_blocks(series, TOGETHER)])
-        return Output(told, told.isfinite().all(dim=1))
-
-    def _told(self, series: SeriesSet) -> Tensor:
-        table = table_of(self.features, self.static, series)
-        return torch.from_numpy(self.ridge.predict(table)).double() * self.factor + torch.from_numpy(self.shift)
+        ridge = self.ridge
+        return Output.of(
+            LinearAnswers(self.features, self.static, ridge.weight, ridge.bias, self.factor, self.shift).outputs(series)
+        )
 
     def state(self) -> State:
         parts = {"features": self.features.state(), "static": {} if self.static is None else self.static.state()}
@@ -257,11 +254,3 @@ def judged(model: Any, problem: Problem) -> Any:
         told, target = model.held_out[known], problem.train.target[known]
     task = problem.task
     return replace(model, score=float(task.metric(told, target)), loss=float(task.loss(told, target)))
-
-
-def table_of(features: Any, static: NormalScores | None, series: SeriesSet) -> FloatArray:
-    """Features of each series, and its static ones by rank."""
-    found = features.transform(series)
-    if static is None or series.static is None:
-        return np.asarray(found)
-    return np.concatenate([found, static.transform(series.static)], axis=1)

@@ -9,7 +9,8 @@ import numpy as np
 from denots.features import NormalScores
 from denots.heads.logistic import fit_logistic
 from denots.heads.ridge import Ridge
-from denots.systems.linear import Linear, LinearModel, judged, table_of
+from denots.inference.linear_model import table_of
+from denots.systems.linear import Linear, LinearModel, judged
 from denots.systems.system import Problem, Shape
 from denots.tasks import Task
 from denots.training.progress import Progress

@@ -3,30 +3,27 @@
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from denots.backbones.options import check_options
-from denots.data.running import Moments, running_summary
+from denots.data.running import running_summary
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
+from denots.inference.boosted_trees import BoostedTrees
+from denots.inference.questions import Questions
+from denots.inference.running_trees import WINDOWS, RunningTreeAnswers
 from denots.options import Range, tunable
-from denots.shapes import FloatArray, IntArray
-from denots.systems.questions import Questions
+from denots.processors import threads
+from denots.shapes import FloatArray
 from denots.systems.system import Configured, Fitted, Problem, Shape, State
-from denots.systems.trees import MANY_ROWS, count_leaves, until
+from denots.systems.trees import MANY_ROWS, until
 from denots.tasks import Part, RowTask, Task
 from denots.training.model import Output
 from denots.training.progress import Progress
-
-if TYPE_CHECKING:
-    from lightgbm import Booster
-
-WINDOWS = (6, 24)  # in median times from row to row
-AT_ONCE = 100_000  # moments whose features are kept together
 
 
 @dataclass(frozen=True)
@@ -58,22 +55,15 @@ class RunningTreesConfig:
 class RunningForest(Fitted):
     """A forest, and how far back the recent past reaches."""
 
-    forest: "Booster"
+    forest: BoostedTrees
     windows: tuple[float, ...]
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        asked = Questions.at(torch.from_numpy(series.ends)[:, None] if at is None else at)
-        parts = [self._raw(series.select(some), asked.moments.select(some)) for some in _lots(asked.moments)]
-        told = asked.spread(np.concatenate(parts).reshape(len(asked.moments.times), -1))
-        return Output(told[:, 0] if at is None else told, torch.ones(len(series), dtype=torch.bool))
-
-    def _raw(self, series: SeriesSet, moments: Moments) -> FloatArray:
-        features = running_summary(series, moments, self.windows)
-        found = self.forest.predict(features, raw_score=True, num_threads=torch.get_num_threads())
-        return np.asarray(found, dtype=np.float64)
+        moments = None if at is None else at.double().numpy()
+        return Output.of(RunningTreeAnswers(self.forest, self.windows).outputs(series, moments))
 
     def state(self) -> State:
-        return State({"forest": self.forest.model_to_string(), "windows": list(self.windows)}, {})
+        return State({"forest": self.forest.text, "windows": list(self.windows)}, {})
 
 
 @dataclass(frozen=True)
@@ -111,7 +101,7 @@ class RunningTrees(Configured):
         forest = self._grow(task, problem.train, val, windows, seed, deadline)
         fitted = RunningForest(
             task=task,
-            parameters=count_leaves(forest),
+            parameters=forest.leaves,
             seconds=time.perf_counter() - started,
             forest=forest,
             windows=windows,
@@ -122,22 +112,17 @@ class RunningTrees(Configured):
         )
 
     def restore(self, task: Task, shape: Shape, state: State) -> RunningForest:
-        import lightgbm
-
-        text, windows = state.values["forest"], tuple(float(window) for window in state.values["windows"])
-        if not isinstance(text, str) or len(windows) != len(WINDOWS) or not all(window > 0 for window in windows):
-            raise ValueError("running trees need a forest as text and their windows")
-        try:
-            forest = lightgbm.Booster(model_str=text)
-        except lightgbm.basic.LightGBMError as error:
-            raise ValueError(f"trees cannot be read ({error})") from error
+        found = RunningTreeAnswers.restore(state)
         return RunningForest(
-            task=row_task(task, self.name), parameters=count_leaves(forest), forest=forest, windows=windows
+            task=row_task(task, self.name),
+            parameters=found.forest.leaves,
+            forest=found.forest,
+            windows=found.windows,
         )
 
     def _grow(
         self, task: RowTask, train: Part, val: Part, windows: tuple[float, ...], seed: int, deadline: float | None
-    ) -> "Booster":
+    ) -> BoostedTrees:
         import lightgbm
 
         features, target, weight = lesson(task, train, windows)
@@ -153,7 +138,7 @@ class RunningTrees(Configured):
             "seed": seed,
             "deterministic": True,
             "force_row_wise": True,
-            "num_threads": torch.get_num_threads() if len(target) >= MANY_ROWS else 1,
+            "num_threads": threads() if len(target) >= MANY_ROWS else 1,
             "verbosity": -1,
         }
         data = lightgbm.Dataset(features, target, weight=weight)
@@ -163,8 +148,7 @@ class RunningTrees(Configured):
             judged = [data.create_valid(*lesson(task, val, windows))]
             stop.append(lightgbm.early_stopping(self.config.patience, verbose=False))
         forest = lightgbm.train(settings, data, self.config.rounds, valid_sets=judged, callbacks=stop)
-        # As text and back: the same forest that a saved model will have, and free of the training data.
-        return lightgbm.Booster(model_str=forest.model_to_string(num_iteration=forest.best_iteration))
+        return BoostedTrees.read(forest.model_to_string(num_iteration=forest.best_iteration))
 
 
 def row_task(task: Task, system: str) -> RowTask:
@@ -190,7 +174,7 @@ def lesson(task: RowTask, part: Part, windows: tuple[float, ...]) -> tuple[Float
     known = ~part.target.isnan()
     target = task.flat_target(part.target[known])
     weight = task.row_weights(target) if part.weight is None else task.known_weights(part.target, part.weight)
-    asked = Questions.at(part.at, known.numpy())
+    asked = Questions.at(part.at.double().numpy(), known.numpy())
     features = running_summary(part.series, asked.moments, windows)
     learnt = target if task.learns == "classes" else torch.from_numpy(task.of.table(target))
     return features, learnt.flatten().numpy(), None if weight is None else (weight / weight.mean()).numpy()
@@ -200,9 +184,3 @@ def _median_gap(series: SeriesSet) -> float:
     gaps = np.diff(series.times)
     gaps = np.delete(gaps, series.offsets[1:-1] - 1)
     return float(np.median(gaps)) if len(gaps) else 1.0
-
-
-def _lots(moments: Moments) -> list[IntArray]:
-    """Series whose moments are told of together."""
-    lot = moments.offsets[:-1] // AT_ONCE
-    return np.split(np.arange(len(lot)), np.flatnonzero(np.diff(lot)) + 1)

@@ -4,19 +4,24 @@ import abc
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
+from denots.inference.state import Shape, State
+from denots.inference.told import Told
 from denots.registry import lookup
+from denots.shapes import FloatArray
 from denots.systems.carried import Carried
 from denots.tasks import Part, Task
 from denots.training.model import Output
 from denots.training.progress import Progress
+
+__all__ = ["Configured", "Fitted", "Plain", "Problem", "Shape", "State", "System", "check_known", "plain_arrays"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,25 +40,6 @@ class Problem:
         if self.val is None:
             raise InvalidOption(f"system {system!r} chooses by a validation part; hold some series back.")
         return self.val
-
-
-class State(NamedTuple):
-    """What a fitted system is made of: plain values that fit into JSON, and arrays."""
-
-    values: dict[str, Any]
-    arrays: dict[str, npt.NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What the data look like to a model: channels and static features."""
-
-    channels: int
-    static: int
-
-    @classmethod
-    def of(cls, series: SeriesSet) -> "Shape":
-        return cls(len(series.channels), len(series.static_names))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,6 +78,16 @@ class Fitted(abc.ABC):
     @abc.abstractmethod
     def state(self) -> State:
         """Everything from which `System.restore` makes the same answers, bit for bit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plain:
+    """A fitted system, asked with arrays."""
+
+    fitted: Fitted
+
+    def outputs(self, series: SeriesSet, at: FloatArray | None = None) -> Told:
+        return self.fitted.outputs(series, None if at is None else torch.from_numpy(at)).told()
 
 
 class System(abc.ABC):

@@ -13,6 +13,7 @@ from denots.backbones.running import Running
 from denots.data.series import SeriesSet
 from denots.data.split import deal_folds
 from denots.data.transforms import thinned_copies
+from denots.ode.used import note
 from denots.systems.carried import Carried
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known, plain_arrays
 from denots.tasks import Part, Task
@@ -39,7 +40,11 @@ class TrainedModel(Fitted):
     settled: dict[str, Any] = field(default_factory=dict)
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        return run_model(self.model, self.model.backbone.prepare(series), at)
+        network = self.model.network()
+        if network is None:
+            return run_model(self.model, self.model.backbone.prepare(series), at)
+        note("native")
+        return Output.of(network.outputs(series, None if at is None else at.double().numpy()))
 
     @property
     def carried(self) -> Carried | None:

@@ -4,27 +4,24 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
 from denots.backbones.options import check_options
 from denots.data.series import SeriesSet
-from denots.data.summary import summarise
 from denots.errors import InvalidOption
+from denots.inference.boosted_trees import BoostedTrees
+from denots.inference.trees import TreeAnswers, read_forests, tree_features
 from denots.options import Range, tunable
-from denots.paths import Linear
+from denots.processors import threads
 from denots.shapes import FloatArray
 from denots.systems.system import Configured, Fitted, Problem, Shape, State
 from denots.tasks import Task
 from denots.training.model import Output
 from denots.training.progress import Progress
-
-if TYPE_CHECKING:
-    from lightgbm import Booster
 
 MANY_ROWS = 2000  # with fewer, threads wait for each other longer than they work
 
@@ -54,19 +51,13 @@ class TreesConfig:
 class GrownTrees(Fitted):
     """One forest for all classes, or one for each column of numbers."""
 
-    forests: tuple["Booster", ...]
+    forests: tuple[BoostedTrees, ...]
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
-        features = _features(series, at)
-        threads = torch.get_num_threads()
-        raw = [forest.predict(features, raw_score=True, num_threads=threads) for forest in self.forests]
-        table = torch.from_numpy(np.column_stack([np.asarray(column, dtype=np.float64) for column in raw]))
-        if at is not None:
-            table = table.reshape(*at.shape, -1)
-        return Output(table, torch.ones(len(series), dtype=torch.bool))
+        return Output.of(TreeAnswers(self.forests).outputs(series, None if at is None else at.double().numpy()))
 
     def state(self) -> State:
-        return State({"forests": [forest.model_to_string() for forest in self.forests]}, {})
+        return State({"forests": [forest.text for forest in self.forests]}, {})
 
 
 @dataclass(frozen=True)
@@ -97,7 +88,10 @@ class Trees(Configured):
     ) -> GrownTrees:
         started = time.perf_counter()
         task, val = problem.task, problem.held_back(self.name)
-        learnt, judged = (_features(part.series, part.at) for part in (problem.train, val))
+        learnt, judged = (
+            tree_features(part.series, None if part.at is None else part.at.double().numpy())
+            for part in (problem.train, val)
+        )
         if task.learns == "classes":
             several = {"objective": "multiclass", "num_class": task.outputs}
             objective = {"objective": "binary"} if task.outputs == 1 else several
@@ -120,7 +114,7 @@ class Trees(Configured):
         ]
         fitted = GrownTrees(
             task=task,
-            parameters=sum(count_leaves(forest) for forest in forests),
+            parameters=sum(forest.leaves for forest in forests),
             seconds=time.perf_counter() - started,
             forests=tuple(forests),
         )
@@ -130,17 +124,8 @@ class Trees(Configured):
         )
 
     def restore(self, task: Task, shape: Shape, state: State) -> GrownTrees:
-        import lightgbm
-
-        texts = state.values["forests"]
-        expected = 1 if task.learns == "classes" else task.outputs
-        if not isinstance(texts, list) or len(texts) != expected or not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"trees need {expected} forests as text")
-        try:
-            forests = tuple(lightgbm.Booster(model_str=text) for text in texts)
-        except lightgbm.basic.LightGBMError as error:
-            raise ValueError(f"trees cannot be read ({error})") from error
-        return GrownTrees(task=task, parameters=sum(count_leaves(forest) for forest in forests), forests=forests)
+        forests = read_forests(state.values["forests"], 1 if task.learns == "classes" else task.outputs)
+        return GrownTrees(task=task, parameters=sum(forest.leaves for forest in forests), forests=forests)
 
     def _grow(
         self,
@@ -152,7 +137,7 @@ class Trees(Configured):
         seed: int,
         deadline: float | None,
         weight: FloatArray | None,
-    ) -> "Booster":
+    ) -> BoostedTrees:
         import lightgbm
 
         settings = {
@@ -163,7 +148,7 @@ class Trees(Configured):
             "seed": seed,
             "deterministic": True,
             "force_row_wise": True,
-            "num_threads": torch.get_num_threads() if len(features) >= MANY_ROWS else 1,
+            "num_threads": threads() if len(features) >= MANY_ROWS else 1,
             "verbosity": -1,
         }
         train = lightgbm.Dataset(features, target, weight=weight)
@@ -171,8 +156,7 @@ class Trees(Configured):
         stop += [] if deadline is None else [until(deadline)]
         val = [train.create_valid(judged, truth)] if len(truth) else []
         forest = lightgbm.train(settings, train, self.config.rounds, valid_sets=val, callbacks=stop)
-        # As text and back: the same forest that a saved model will have, and free of the training data.
-        return lightgbm.Booster(model_str=forest.model_to_string(num_iteration=forest.best_iteration))
+        return BoostedTrees.read(forest.model_to_string(num_iteration=forest.best_iteration))
 
 
 def _share(deadline: float | None, forests: int) -> float | None:
@@ -193,18 +177,3 @@ def until(deadline: float) -> Callable[[Any], None]:
 
 def _known(column: FloatArray) -> Any:
     return ~np.isnan(column)
-
-
-def count_leaves(forest: "Booster") -> int:
-    return sum(int(tree["num_leaves"]) for tree in forest.dump_model()["tree_info"])
-
-
-def _features(series: SeriesSet, at: Tensor | None) -> FloatArray:
-    summary = summarise(series)
-    if at is None:
-        return summary
-    path = Linear.fit(series, torch.float64)
-    values = torch.stack([path.value(column) for column in at.double().T], dim=1).numpy()
-    asked = (at - torch.from_numpy(series.start)[:, None]).numpy()[..., None]
-    repeated = np.repeat(summary[:, None], at.shape[1], axis=1)
-    return np.concatenate([repeated, asked, values], axis=2).reshape(at.numel(), -1)

@@ -13,6 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget
+from denots.inference.answers import LARGEST_LOGIT, ClassAnswers
 from denots.metrics import auroc
 from denots.pages.chart import Picture
 from denots.registry import listed
@@ -68,7 +69,7 @@ class Classification(Task):
 
     @property
     def classes(self) -> npt.NDArray[Any]:
-        return np.array(self.labels, dtype=np.dtype(self.dtype))
+        return self.answers.classes
 
     def pose(self, series: SeriesSet) -> Part:
         target, known = _classes(known_target(series)), set(self.labels)
@@ -143,11 +144,16 @@ class Classification(Task):
 
     def answer(self, outputs: Tensor) -> Tensor:
         """The probability of each class [n, classes]."""
+        if not outputs.requires_grad:
+            return torch.from_numpy(self.answers.answer(outputs.numpy()))
         logits = outputs.double()
         if self.binary:
-            # torch.sigmoid rounds otherwise at the end of an array, so that it would depend on the other series.
-            logits = torch.cat([torch.zeros_like(logits), logits.clamp(-1e3, 1e3)], dim=1)
+            logits = torch.cat([torch.zeros_like(logits), logits.clamp(-LARGEST_LOGIT, LARGEST_LOGIT)], dim=1)
         return torch.softmax(logits, dim=1)
+
+    @property
+    def answers(self) -> ClassAnswers:
+        return ClassAnswers(self.labels, self.dtype)
 
     def compare(self, outputs: Tensor, part: Part) -> Comparison:
         answers = self.answer(outputs).numpy()
@@ -176,15 +182,10 @@ class Classification(Task):
 
     def best(self, answers: FloatArray) -> npt.NDArray[Any]:
         """The most probable class of each series; where there is no answer, an object array with None."""
-        lost = np.asarray(np.isnan(answers).any(axis=1))
-        best = self.classes[np.where(lost[:, None], 0.0, answers).argmax(axis=1)]
-        if lost.any():
-            best = best.astype(object)
-            best[lost] = None
-        return best
+        return self.answers.best(answers)
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
-        return {"prediction": self.best(answers)} | {f"p_{name}": answers[:, k] for k, name in enumerate(self.labels)}
+        return self.answers.columns(answers)
 
     def nonconformity(self, answers: FloatArray, truth: npt.NDArray[Any]) -> FloatArray:
         """What is missing to certainty of the true class, in its column (the score of the least ambiguous sets)."""

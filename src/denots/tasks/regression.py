@@ -11,6 +11,7 @@ from torch.nn.functional import mse_loss
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidTarget
+from denots.inference.answers import NumberAnswers
 from denots.metrics import r2
 from denots.pages.chart import Picture
 from denots.registry import listed
@@ -109,6 +110,10 @@ class Regression(Task):
     def answer(self, outputs: Tensor) -> Tensor:
         return self.scale.stretch(outputs)
 
+    @property
+    def answers(self) -> NumberAnswers:
+        return NumberAnswers(self.scale.factor, self.scale.shift, self.flat, self.parts)
+
     def compare(self, outputs: Tensor, part: Part) -> Comparison:
         answers = self.answer(outputs).numpy()
         trivial = np.broadcast_to(self.mean, answers.shape)
@@ -154,9 +159,7 @@ class Regression(Task):
         return {f"{name}_{part}": table[:, k] for k, part in enumerate(self.parts) for name, table in parts.items()}
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
-        if self.flat:
-            return {"prediction": answers[:, 0]}
-        return {f"prediction_{part}": answers[:, k] for k, part in enumerate(self.parts)}
+        return self.answers.columns(answers)
 
     def nonconformity(self, answers: FloatArray, truth: npt.NDArray[Any]) -> FloatArray:
         return np.abs(truth - answers)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from denots.errors import InvalidOption, InvalidTarget
+from denots.inference.answers import stretch, units
 from denots.shapes import FloatArray
 
 LARGEST = 1e150  # squares of larger numbers leave float64
@@ -46,12 +47,12 @@ class Scale:
     @property
     def shift(self) -> tuple[float, ...]:
         """The answer that an output of zero stands for."""
-        return (0.0,) * len(self.centre) if self.units == "raw" else self.centre
+        return units(self.centre, self.spread, self.units)[1]
 
     @property
     def factor(self) -> tuple[float, ...]:
         """By how much an answer changes with its output."""
-        return self.spread if self.units == "standardised" else (1.0,) * len(self.spread)
+        return units(self.centre, self.spread, self.units)[0]
 
     def shrink(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         """A target as it is learnt."""
@@ -59,6 +60,8 @@ class Scale:
 
     def stretch(self, outputs: Tensor) -> Tensor:
         """Outputs in the unit of the target."""
+        if not outputs.requires_grad:
+            return torch.from_numpy(stretch(outputs.numpy(), self.factor, self.shift))
         return outputs * self._tensor(self.factor) + self._tensor(self.shift)
 
     def filled(self, outputs: Tensor) -> Tensor:

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from denots.backbones import Backbone, Inputs
 from denots.cluster.team import Team
 from denots.errors import InvalidOption
+from denots.inference.network import Network
+from denots.inference.told import Told
 from denots.tasks import Task
 from denots.tasks.task import Head
 
@@ -23,6 +25,18 @@ class Output:
     outputs: Tensor
     ok: Tensor
     evaluations: Tensor | None = None
+
+    @classmethod
+    def of(cls, told: Told) -> "Output":
+        """What arrays say, as tensors."""
+        counted = None if told.evaluations is None else torch.from_numpy(told.evaluations)
+        return cls(torch.from_numpy(told.outputs), torch.from_numpy(told.ok), counted)
+
+    def told(self) -> Told:
+        """The same as arrays."""
+        return Told(
+            self.outputs.numpy(), self.ok.numpy(), None if self.evaluations is None else self.evaluations.numpy()
+        )
 
     def joined(self, team: Team, total: int) -> "Output":
         """Of all series of a team, whose pieces its processes have."""
@@ -51,6 +65,14 @@ class Model(nn.Module):
         answers = self.head(states[encoded.ok])
         outputs = answers.new_full((len(encoded.ok), *answers.shape[1:]), torch.nan)
         return Output(outputs.index_put((encoded.ok,), answers), encoded.ok, encoded.evaluations)
+
+    def network(self) -> Network | None:
+        """The same model for predictions without torch; None where it has none."""
+        encoder = self.backbone.encoder()
+        if encoder is None or not isinstance(self.head, Head):
+            return None
+        weight, bias = (parameter.detach().numpy() for parameter in (self.head.weight, self.head.bias))
+        return Network(encoder, weight, bias, self.task.asks_times)
 
     @torch.no_grad()
     def sharpen(self, factor: float) -> None:

@@ -16,10 +16,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from denots.cluster.workers import Workers, workers_on
+from denots.data.inputs import as_series_set
 from denots.data.store import content_hash
 from denots.errors import InvalidOption, OutOfTime
 from denots.estimators import SeriesEstimator
-from denots.estimators.inputs import as_series_set
 from denots.folders import expanded
 from denots.options import Range
 from denots.processors import check_jobs, limited_to

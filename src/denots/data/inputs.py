@@ -1,5 +1,6 @@
 """Accept series in the forms that people have them in."""
 
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -105,10 +106,19 @@ def row_length(X: Any) -> int | None:
     return shape[1] if len(shape) == 2 else None
 
 
-def _is_sparse(X: Any) -> bool:
-    from scipy.sparse import issparse
+def check_row_length(X: Any, expected: int, channels: int, model: str) -> None:
+    """Refuse rows of one array that are shorter or longer than those that a model was fitted on."""
+    found = row_length(X)
+    if found is not None and expected not in (found, channels):
+        raise InvalidSeries(
+            f"X has {found} features, but {model} is expecting {expected} features as input: rows of one array have one "
+            "length. Series of any length are an array (n, channels, time), or a list."
+        )
 
-    return bool(issparse(X))
+
+def _is_sparse(X: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")  # a matrix of a library that nobody imported cannot exist
+    return sparse is not None and bool(sparse.issparse(X))
 
 
 def _scan_array(X: Any) -> Reading:

@@ -1,10 +1,11 @@
 """How accurately a backbone solves its ODE, in training and for predictions."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from denots.errors import InvalidOption
-from denots.ode.solve import Backend
+
+Backend = Literal["auto", "native", "reference"]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from denots import kernels
 from denots.data.series import SeriesSet
-from denots.features.drive import Drive
+from denots.inference.drive import Drive
 from denots.shapes import FloatArray
 
 SHORT_STEP = 0.1  # quantile of the steps between rows: rows that were lost leave longer ones behind

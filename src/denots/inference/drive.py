@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from denots import kernels
 from denots.data.series import SeriesSet
 from denots.data.transforms import Standardiser, append_counts, append_times
-from denots.paths import PATHS
-from denots.paths.path import Path
+from denots.inference.curve import CURVES, Curve
+from denots.registry import lookup
 from denots.shapes import FloatArray, IntArray
 
 SHARED_CLOCK = 0.25  # of a median span: starts that differ by less belong to one clock
@@ -77,7 +76,7 @@ class Drive:
             span if span > 0 else 1.0,
         )
 
-    def path(self, series: SeriesSet, kind: str) -> Path:
+    def curve(self, series: SeriesSet, kind: str) -> Curve:
         """The series as curves, each with knots of its own."""
         offsets, times, values = self._rows(series)
         driven = SeriesSet(
@@ -88,7 +87,7 @@ class Drive:
             ids=series.ids,
             channels=tuple(map(str, range(values.shape[1]))),
         )
-        return PATHS.resolve(kind).fit(driven, torch.float32).packed()
+        return lookup(CURVES, kind, "path")(driven, dtype=np.dtype(np.float32))
 
     def signals(self, series: SeriesSet, kind: str) -> Signals:
         """The same curves for the kernels; straight ones take one knot a row, because no slope has two sides."""
@@ -97,9 +96,7 @@ class Drive:
             kernels.fill_straight(offsets, times, values)
             begins, ends, slopes = offsets[:-1], offsets[1:], np.empty((0, values.shape[1]), np.float32)
         else:
-            curve = self.path(series, kind)
-            begins, ends, times = curve.begin.numpy(), curve.end.numpy(), curve.times.numpy()
-            values, slopes = curve.values.numpy(), curve.slopes.numpy()
+            times, values, slopes, begins, ends, *_ = self.curve(series, kind)
         spans = times[ends - 1] - times[begins]
         return Signals(begins, ends, times, values, slopes, np.where(spans > 0, spans, self.span))
 

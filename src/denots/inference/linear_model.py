@@ -1,0 +1,56 @@
+"""Features of each series and a linear map on top."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from denots import kernels
+from denots.data.blocks import in_blocks
+from denots.data.series import SeriesSet
+from denots.inference.told import Told, joined
+from denots.shapes import FloatArray
+
+TOGETHER = 512  # series whose features are in memory at once
+
+
+class Features(Protocol):
+    """Rows of numbers, one a series, that depend on it alone."""
+
+    def transform(self, X: SeriesSet) -> FloatArray: ...
+
+
+class Scores(Protocol):
+    """Columns by rank."""
+
+    def transform(self, X: FloatArray) -> FloatArray: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearAnswers:
+    """Features, static features by rank, a linear map of both, and what brings it to the scale of the task's outputs."""
+
+    features: Features
+    static: Scores | None
+    weight: FloatArray
+    bias: FloatArray
+    factor: float
+    shift: FloatArray
+
+    def outputs(self, series: SeriesSet, at: FloatArray | None = None) -> Told:
+        return joined([self._told(block) for block in in_blocks(series, TOGETHER)])
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _told(self, series: SeriesSet) -> Told:
+        table = table_of(self.features, self.static, series).astype(self.weight.dtype, copy=False)
+        found = kernels.linear_rows(np.ascontiguousarray(table), self.weight, self.bias)
+        told = found.astype(np.float64) * self.factor + self.shift
+        return Told(told, np.asarray(np.isfinite(told).all(axis=1)))
+
+
+def table_of(features: Features, static: Scores | None, series: SeriesSet) -> FloatArray:
+    """Features of each series, and its static ones by rank."""
+    found = features.transform(series)
+    if static is None or series.static is None:
+        return np.asarray(found)
+    return np.concatenate([found, static.transform(series.static)], axis=1)
