@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Convert, fit and predict more series than fit into memory.")
     parser.add_argument("--series", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=Path("million"), help="some 8 GB for a million series")
+    parser.add_argument("--systems", nargs="+", choices=("oscillators", "denots"), default=["oscillators", "denots"])
     parser.add_argument("--gigabytes", type=float, default=3.0, help="that each step may use")
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     steps.run("convert", shards, "data", "convert", table, "--target", "label", "--shards", count, "-o", shards)
     batches = math.ceil(options.series / 128)
     epoch = [f"--set={word}" for word in ("max_epochs=1", "schedule=one-cycle", f"batches_per_epoch={batches}")]
-    for system, settings in (("oscillators", []), ("denots", epoch)):
+    for system in options.systems:
+        settings = epoch if system == "denots" else []
         model, answers = options.folder / system, options.folder / f"{system}-answers"
         steps.run(f"fit {system}", model, "fit", shards, "--system", system, *settings, "-q", "-o", model)
         done = answers / f"part-{count - 1:05d}.parquet"

@@ -276,6 +276,12 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
         read_table(path)
 
 
+@pytest.mark.parametrize("place", ["s3://bucket/visits.parquet", "gs://bucket/shards"])
+def test_a_place_in_an_object_store_is_refused_with_what_to_do(place: str) -> None:
+    with pytest.raises(InvalidTable, match=r"object store.*mount the store"):
+        read_table(place)
+
+
 def test_a_missing_file_a_folder_and_an_empty_file_are_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidTable, match=r"there is no file .*absent\.csv"):
         read_table(tmp_path / "absent.csv")

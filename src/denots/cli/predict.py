@@ -74,11 +74,12 @@ def predict(
       denots predict model shards -o answers       (of denots data convert)
     """
     from denots.data.shards import is_sharded
-    from denots.data.table_file import STANDARD, check_destination, read_table, write_table
+    from denots.data.table_file import STANDARD, check_destination, check_mounted, read_table, write_table
     from denots.estimators import load_estimator
 
     sharded = is_sharded(table)
     if not sharded:
+        check_mounted(table)
         check_destination(out)
     for given in (table, at_table):
         if given is not None and out != STANDARD and out.resolve() == given.resolve():

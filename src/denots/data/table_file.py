@@ -26,6 +26,7 @@ SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather", ".xlsx")
 SUPPORTED = ".csv and .tsv (also with .gz, .xz or .zip), .zip, .parquet, .feather, .xlsx"
 
 _PLAIN_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
+_OBJECT_STORE = re.compile(r"[a-z][a-z0-9+]+:/")  # one slash is left of two in a path
 _ROW_LABELS = re.compile(r"__index_level_\d+__")
 
 
@@ -118,12 +119,22 @@ def check_readable(path: FilePath) -> str:
         if not any(path.rglob("*.parquet")):
             raise InvalidTable(f"{path} is a folder without .parquet files; name one table file in it.")
         return ".parquet"
+    check_mounted(path)
     suffix = _suffix(path)
     if not path.exists():
         raise InvalidTable(f"there is no file {path}; check the name and the folder.")
     if path.stat().st_size == 0:
         raise InvalidTable(f"{path} is empty (0 bytes); write it again.")
     return suffix
+
+
+def check_mounted(path: FilePath) -> None:
+    """Refuse a place in an object store, such as s3://bucket/visits, which has no path."""
+    if _OBJECT_STORE.match(str(path)) and not path.exists():
+        raise InvalidTable(
+            f"{path} names a place in an object store, and files are read by their paths: mount the store (mount-s3, gcsfuse, "
+            "rclone mount) on every machine, or copy what is needed first."
+        )
 
 
 def _suffix(path: FilePath) -> str:

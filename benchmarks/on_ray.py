@@ -1,0 +1,143 @@
+"""What a Ray cluster costs: `python -m benchmarks.on_ray [--series 50000] [--folder DIR] [--nodes 2 4]`.
+
+The same job, a ridge on oscillators and its answers for all series, here in one process with one thread and on clusters of
+several nodes on this machine with one processor each. Models and answers have to be equal byte for byte. Prints the time
+by the clock and of processors, that of all processes of the cluster included, and the overhead in percent of the latter.
+Clusters are running before a job begins; processes that do its pieces are started by it, and import everything.
+"""
+
+import argparse
+import hashlib
+import math
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.million import draw
+
+SERIES_PER_SHARD = 3_000
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Cost(NamedTuple):
+    """Seconds by the clock, and of all processors."""
+
+    clock: float
+    processor: float
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="The overhead of a Ray cluster against one process.")
+    parser.add_argument("--series", type=int, default=50_000)
+    parser.add_argument("--folder", type=Path, default=Path("on-ray"))
+    parser.add_argument("--nodes", type=int, nargs="+", default=[2, 4])
+    options = parser.parse_args(arguments)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    folder = options.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    shards = folder / "shards"
+    if not shards.exists():
+        draw(folder / "table.parquet", options.series, seed=0)
+        count = max(4, options.series // SERIES_PER_SHARD)
+        run("data", "convert", folder / "table.parquet", "--target", "label", "--shards", count, "-o", shards)
+    here = job(folder, "here", [])
+    told = {step: [cost] for step, cost in here.items()}
+    known = content(folder / "here")
+    for nodes in options.nodes:
+        with cluster(nodes) as address:
+            for step, cost in job(folder, f"nodes-{nodes}", ["--on", f"ray={address}"]).items():
+                told[step].append(cost)
+        if content(folder / f"nodes-{nodes}") != known:
+            raise SystemExit(f"{nodes} nodes found something else")
+    show(options.series, options.nodes, told)
+
+
+def job(folder: Path, name: str, on: list[str]) -> dict[str, Cost]:
+    place, shards = folder / name, folder / "shards"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    model = place / "model"
+    return {
+        "fit": run("fit", shards, "--system", "oscillators", "-q", *on, "-o", model),
+        "predict": run("predict", model, shards, *on, "-o", place / "answers"),
+    }
+
+
+def run(*words: object) -> Cost:
+    """A denots command; what processes that this one has started use meanwhile is counted, too."""
+    command = [sys.executable, "-c", "from denots.cli import main; main()", *map(str, words)]
+    began, others = time.perf_counter(), used_by_descendants()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, code, used = os.wait4(process.pid, 0)
+    if code:
+        raise SystemExit(f"{' '.join(command[3:])} ended with status {code}")
+    clock = time.perf_counter() - began
+    return Cost(clock, used.ru_utime + used.ru_stime + used_by_descendants() - others)
+
+
+def used_by_descendants() -> float:
+    """Seconds of processors that living descendants of this process, and the children that they outlived, have used."""
+    parents, seconds = dict[int, int](), dict[int, float]()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        parents[int(entry.name)] = int(words[1])
+        seconds[int(entry.name)] = sum(map(int, words[11:15])) / TICKS
+
+    def descends(pid: int) -> bool:
+        while pid in parents:
+            pid = parents[pid]
+            if pid == os.getpid():
+                return True
+        return False
+
+    return math.fsum(used for pid, used in seconds.items() if descends(pid))
+
+
+@contextmanager
+def cluster(nodes: int) -> Iterator[str]:
+    """Nodes with one processor each."""
+    from ray.cluster_utils import Cluster
+
+    one = {"num_cpus": 1, "object_store_memory": 400 * 2**20}
+    found = Cluster(initialize_head=True, head_node_args={**one, "include_dashboard": False})
+    try:
+        for _ in range(nodes - 1):
+            found.add_node(**one)
+        found.wait_for_nodes()
+        yield found.address
+    finally:
+        found.shutdown()
+
+
+def content(place: Path) -> dict[str, str]:
+    """Hashes of what was learnt and answered."""
+    files = [place / "model" / "arrays.safetensors", *sorted((place / "answers").glob("*.parquet"))]
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def show(series: int, nodes: Sequence[int], told: dict[str, list[Cost]]) -> None:
+    lines = [
+        f"{series} series, identical models and answers; seconds by the clock / of processors (overhead of the latter)"
+    ]
+    lines.append(f"{'':10}{'here':>20}" + "".join(f"{f'{count} nodes':>26}" for count in nodes))
+    for step, (here, *others) in told.items():
+        cells = [f"{here.clock:.1f} / {here.processor:.1f}".rjust(20)]
+        cells += [
+            f"{cost.clock:.1f} / {cost.processor:.1f} ({cost.processor / here.processor - 1:+.0%})".rjust(26)
+            for cost in others
+        ]
+        lines.append(f"{step:10}" + "".join(cells))
+    print("\n".join(lines))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
