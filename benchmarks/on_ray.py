@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--nodes", type=int, nargs="+", default=[2, 4])
     options = parser.parse_args(arguments)
     os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (its name; by default workers give way to all other programs)
     folder = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     shards = folder / "shards"

@@ -26,11 +26,14 @@ def nodes() -> Iterator[Any]:
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    patch = pytest.MonkeyPatch()
+    patch.setenv("RAY_worker_niceness", "0")  # by default its workers give way to all others
     cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
     cluster.add_node(**NODE)
     yield cluster
     ray.shutdown()
     cluster.shutdown()
+    patch.undo()
     torch.set_num_threads(threads)
 
 

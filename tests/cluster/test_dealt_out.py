@@ -144,10 +144,11 @@ def test_commands_say_what_they_ask_of_a_cluster_and_what_they_cannot_deal_out(
     nodes: Any, place: Path, tmp_path: Path
 ) -> None:
     on, table = ["--on", f"ray={nodes.address}"], [place / "table.parquet", "--target", "target"]
-    told = invoked("fit", *table, "--system", "fast", *on, "-o", tmp_path / "fast")
+    fast = ["--system", "fast", "--set", "budget=1000"]
+    told = invoked("fit", *table, *fast, *on, "-o", tmp_path / "fast")
     assert "all systems as soon as the cluster has room" in told.stdout
     assert "each piece of work asks for 1" in told.stderr
-    invoked("fit", *table, "--system", "fast", "-o", tmp_path / "here", "--quiet")
+    invoked("fit", *table, *fast, "-o", tmp_path / "here", "--quiet")
     assert weights(tmp_path / "fast") == weights(tmp_path / "here")
     refused = invoked("fit", *table, "--system", "trees", *on, "-o", tmp_path / "x", code=2)
     assert "'trees' learns from a table where it is read" in refused.stderr.replace("\n", " ")

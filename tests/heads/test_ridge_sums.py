@@ -77,7 +77,7 @@ class Backwards(Here):
     """Who does the last piece first."""
 
     def each(self, work: Any, items: Any, *, deadline: float | None = None, queued: bool = True) -> Iterator[Any]:
-        for item in reversed(items):
+        for item in reversed(list(items)):
             yield item, work(item)
 
 

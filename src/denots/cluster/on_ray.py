@@ -10,13 +10,13 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from denots.cluster.team import Connected, Team
-from denots.cluster.workers import Found, Item, Workers
+from denots.cluster.workers import Found, Item, Numbered, Workers
 from denots.errors import InvalidOption, MissingExtra, WorkerLost
 from denots.processors import limited_to
 
@@ -70,26 +70,47 @@ class OnRay(Workers):
         deadline: float | None = None,
         queued: bool = True,
     ) -> Iterator[tuple[Item, Found]]:
+        for item, promised in self._finished(work, items, deadline, queued):
+            yield item, self._got(promised, repr(item))
+
+    def in_order(self, work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator[Found]:
+        """What is found early waits where it was made, or on the disk of that machine."""
+        early: dict[int, tuple[Any, str]] = {}
+        due = 0
+        for (number, item), promised in self._finished(Numbered(work), enumerate(items)):
+            early[number] = promised, repr(item)
+            while due in early:
+                yield self._got(*early.pop(due))
+                due += 1
+
+    def _finished(
+        self, work: Callable[[Item], Found], items: Iterable[Item], deadline: float | None = None, queued: bool = True
+    ) -> Iterator[tuple[Item, Any]]:
+        """Every piece that is done, and where to get what was found."""
         ray = self.ray
         self._check_room(1)
-        task = ray.remote(num_cpus=self.cpus, max_retries=RETRIES, runtime_env=_environment(self.cpus))(_done)
+        environment = _environment(self.cpus)
+        task = ray.remote(num_cpus=self.cpus, max_retries=RETRIES, num_returns=2, runtime_env=environment)(_done)
         shared, running = ray.put(work), dict[Any, _Piece]()
         waiting = iter(items)
         while True:
             room = max(1, (QUEUED if queued else 1) * int(_processors(ray) // self.cpus)) - len(running)
             late = deadline is not None and time.monotonic() > deadline
             for item in () if late else _some(waiting, room):
-                running[task.remote(shared, item, self.cpus)] = _Piece(item)
+                state, promised = task.remote(shared, item, self.cpus)
+                running[state] = _Piece(item, promised)
             if not running:
                 return
             ready, _ = ray.wait(list(running), num_returns=1)
             piece = running.pop(ready[0])
-            found = self._got(ready[0], repr(piece.item))
-            if isinstance(found, _Unwritten):
-                machine = self._another(piece.seen(found))
-                running[task.options(scheduling_strategy=machine).remote(shared, piece.item, self.cpus)] = piece
+            unwritten = self._got(ready[0], repr(piece.item))
+            if unwritten is None:
+                yield piece.item, piece.promised
             else:
-                yield piece.item, found
+                piece.tried[unwritten.machine] = unwritten.reason
+                elsewhere = task.options(scheduling_strategy=self._another(piece))
+                state, piece.promised = elsewhere.remote(shared, piece.item, self.cpus)
+                running[state] = piece
 
     def together(self, work: Callable[[Team], Found]) -> Found:
         size = self.members or max(1, int(_processors(self.ray) // self.cpus))
@@ -160,22 +181,18 @@ class OnRay(Workers):
             if able and node["NodeID"] not in piece.tried:
                 return NodeAffinitySchedulingStrategy(node["NodeID"], soft=True)
         raise WorkerLost(
-            f"no machine could write what was found for {piece.item!r}: {piece.reason}. Make room on the disk; the same "
-            "command goes on."
+            f"no machine could write what was found for {piece.item!r}: {', '.join(set(piece.tried.values()))}. Make room on the "
+            "disk; the same command goes on."
         )
 
 
 @dataclass
 class _Piece:
-    """An item, and the machines that could not write for it."""
+    """An item, where to get what is found, and the machines that could not write for it, with what they said."""
 
     item: Any
-    tried: tuple[str, ...] = ()
-    reason: str = ""
-
-    def seen(self, found: "_Unwritten") -> "_Piece":
-        self.tried, self.reason = (*self.tried, found.machine), found.reason
-        return self
+    promised: Any
+    tried: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -208,16 +225,16 @@ class _Member:
         return found if not rank else None
 
 
-def _done(work: Callable[[Item], Found], item: Item, threads: int) -> Found | _Unwritten:
+def _done(work: Callable[[Item], Found], item: Item, threads: int) -> tuple[_Unwritten | None, Found | None]:
     with limited_to(threads):
         try:
-            return work(item)
+            return None, work(item)
         except OSError as error:
             if error.errno not in UNWRITABLE:
                 raise
             import ray
 
-            return _Unwritten(ray.get_runtime_context().get_node_id(), str(error))
+            return _Unwritten(ray.get_runtime_context().get_node_id(), str(error)), None
 
 
 def _some(items: Iterator[Item], count: int) -> Iterator[Item]:

@@ -2,7 +2,7 @@
 
 import abc
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -40,11 +40,11 @@ class Workers(abc.ABC):
         It is begun anew where a member is lost, so it has to know by itself how far it was.
         """
 
-    def in_order(self, work: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
+    def in_order(self, work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator[Found]:
         """What was found for each piece, in their order; what is found early waits in memory."""
         early: dict[int, Found] = {}
         due = 0
-        for (number, _), found in self.each(_Numbered(work), list(enumerate(items))):
+        for (number, _), found in self.each(Numbered(work), enumerate(items)):
             early[number] = found
             while due in early:
                 yield early.pop(due)
@@ -52,7 +52,9 @@ class Workers(abc.ABC):
 
 
 @dataclass(frozen=True)
-class _Numbered(Generic[Item, Found]):
+class Numbered(Generic[Item, Found]):
+    """The same work for pieces that know their number."""
+
     work: Callable[[Item], Found]
 
     def __call__(self, numbered: tuple[int, Item]) -> Found:

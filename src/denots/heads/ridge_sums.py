@@ -174,7 +174,7 @@ def _joined(found: Iterable[tuple[Sums, Block]]) -> tuple[Sums, Block]:
     sums, some = None, []
     for own, chosen in found:
         # What comes from another process may not be written to.
-        sums = replace(own, products=own.products.copy()) if sums is None else sums.add(own)
+        sums = replace(own, products=own.products.copy(order="K")) if sums is None else sums.add(own)
         some.append(chosen)
     if sums is None:
         raise ValueError("a ridge needs at least one part")
