@@ -7,10 +7,10 @@ NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test nightly test-native test-slow sanitize bench demo docs wheel clean
+.PHONY: help setup fmt lint test nightly test-native test-slow sanitize bench demo docs wheel runtime-wheel clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 setup: $(VENV)/ready  ## Make .venv and install the package with everything the tests need
 
@@ -64,6 +64,11 @@ wheel: setup  ## Build a wheel that installs without a compiler, into dist
 	rm -rf $(DIST)/plain
 	$(BIN)/pip wheel . --quiet --no-deps --no-build-isolation --wheel-dir $(DIST)/plain -C build-dir=$(abspath $(DIST))/build
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir $(DIST) $(DIST)/plain/*.whl
+
+runtime-wheel: setup  ## Build the wheel of denots-runtime, which predicts beside NumPy alone, into dist
+	rm -rf $(DIST)/runtime-plain
+	$(BIN)/pip wheel packaging/runtime --quiet --no-deps --no-build-isolation --wheel-dir $(DIST)/runtime-plain -C build-dir=$(abspath $(DIST))/runtime-build
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir $(DIST) $(DIST)/runtime-plain/*.whl
 
 clean:  ## Remove what was built, but not what was downloaded
 	rm -rf build dist demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis

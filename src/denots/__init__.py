@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from denots import datasets, explain, fields, paths, systems, tasks
+    from denots import datasets, explain, fields, paths, runtime, systems, tasks
     from denots.data import Series, SeriesSet
     from denots.data.schema import TableSchema
     from denots.data.shards import ShardedSet
@@ -77,19 +77,33 @@ __all__ = [
     "fields",
     "load",
     "paths",
+    "runtime",
     "solve",
     "systems",
     "tasks",
 ]
-_ROOMS = {"datasets", "explain", "fields", "paths", "systems", "tasks"}
+_ROOMS = {"datasets", "explain", "fields", "paths", "runtime", "systems", "tasks"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), _RENAMED.get(name, name))
+        return getattr(_room(_HOMES[name]), _RENAMED.get(name, name))
     if name in _ROOMS:
-        return import_module(f"denots.{name}")
+        return _room(f"denots.{name}")
     raise AttributeError(f"module 'denots' has no attribute {name!r}")
+
+
+def _room(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise
+        raise ModuleNotFoundError(
+            f"{error.name} is not installed: the distribution denots-runtime predicts with saved models (denots.runtime.load) and "
+            "does nothing else. Uninstall it and install denots for the rest.",
+            name=error.name,
+        ) from error
 
 
 def __dir__() -> list[str]:

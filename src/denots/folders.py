@@ -12,7 +12,6 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -107,6 +106,8 @@ def file_hash(file: Path) -> str:
 
 
 def package_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("denots")
     except PackageNotFoundError:  # run from a source tree

@@ -1,8 +1,6 @@
 """Look parts up by name, offer the nearest names when one is not there, and let other packages add theirs."""
 
-import difflib
 from collections.abc import Iterable, Mapping
-from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
 from denots.errors import InvalidOption, UnknownName
@@ -24,10 +22,12 @@ def lookup(registry: Mapping[str, T], name: str, kind: str) -> T:
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """Up to three known names that a misspelt one may stand for: two thirds alike, whatever their case."""
+    from difflib import get_close_matches
+
     folded: dict[str, list[str]] = {}
     for candidate in known:
         folded.setdefault(candidate.lower(), []).append(candidate)
-    near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.66)
+    near = get_close_matches(name.lower(), folded, n=3, cutoff=0.66)
     return [candidate for match in near for candidate in folded[match]][:3]
 
 
@@ -77,6 +77,8 @@ class Registry(dict[str, T], Generic[T]):
     def complete(self) -> "Registry[T]":
         """The registry with the parts of installed packages; those of this package keep their names."""
         if not self._complete:
+            from importlib.metadata import entry_points
+
             self._complete = True
             for entry in entry_points(group=self.group):
                 if entry.name not in self:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +42,10 @@ def _hermite(weights: Sequence[float], first: int = 0, last: int = -1) -> tuple[
 
 def _roots(lead: float, *factors: Sequence[float]) -> tuple[float, ...]:
     """Coefficients of theta .. theta^4 of a product of polynomials in theta."""
-    product = Polynomial([lead])
+    product = np.array([lead])
     for factor in factors:
-        product = product * Polynomial(factor)
-    coefficients = product.coef.tolist() + [0.0] * (5 - len(product.coef))
-    return tuple(coefficients[1:5])
+        product = np.convolve(product, factor)
+    return (*product[1:5].tolist(), *[0.0] * (5 - len(product)))
 
 
 _DOPRI5_WEIGHTS = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0.0)
