@@ -65,7 +65,11 @@ def main() -> None:
             runs.append([float(word) for word in done.stdout.split()])
         best = np.min(np.array(runs[1:]), axis=0)
         found = {name: round(1000 * float(seconds)) for name, seconds in zip(PARTS, best, strict=True)}
-        sizes = {"wheel": given.wheel.stat().st_size / 1e6, "installed": size(site / "denots"), "NumPy": size(site / "numpy")}
+        sizes = {
+            "wheel": given.wheel.stat().st_size / 1e6,
+            "installed": size(site / "denots"),
+            "NumPy": size(site / "numpy"),
+        }
         print(json.dumps({"milliseconds": found, "megabytes": {name: round(it, 2) for name, it in sizes.items()}}))  # noqa: T201
     finally:
         shutil.rmtree(place)

@@ -52,7 +52,9 @@ def test_installed_alone_it_has_the_same_bits_and_is_small(wheel: Path, tmp_path
     asked.save(tmp_path / "series")
     models = {
         "fast": SeriesClassifier("fast", random_state=0).fit(train),
-        "denots": SeriesClassifier("denots", options={"max_epochs": 2, "batches_per_epoch": 2}, random_state=0).fit(train),
+        "denots": SeriesClassifier("denots", options={"max_epochs": 2, "batches_per_epoch": 2}, random_state=0).fit(
+            train
+        ),
         "rows": RowPredictor("running-trees", options={"rounds": 9}, random_state=0).fit(train),
     }
     for name, model in models.items():

@@ -16,9 +16,9 @@ def average(told: Sequence[Told]) -> Told:
     return Told(total / len(told), np.logical_and.reduce([each.ok for each in told]))
 
 
-def blend(series: int, base: FloatArray, weights: FloatArray, told: Sequence[Told]) -> Told:
-    """A weighted sum above what is said without having seen a series."""
-    total, ok = np.tile(base, (series, 1)), np.ones(series, dtype=bool)
+def blend(shape: tuple[int, ...], base: FloatArray, weights: FloatArray, told: Sequence[Told]) -> Told:
+    """A weighted sum above what is said without having seen a series, for so many series or moments of each."""
+    total, ok = np.broadcast_to(base, (*shape, len(base))).copy(), np.ones(shape[0], dtype=bool)
     for weight, each in zip(weights.tolist(), told, strict=True):
         total, ok = total + weight * each.outputs.astype(np.float64), ok & each.ok
     return Told(total, ok)

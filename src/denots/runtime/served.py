@@ -54,7 +54,8 @@ class _Blend:
     members: tuple[Model, ...]
 
     def outputs(self, series: SeriesSet, at: FloatArray | None = None) -> Told:
-        return blend(len(series), self.base, self.weights, [member.outputs(series, at) for member in self.members])
+        told = [member.outputs(series, at) for member in self.members]
+        return blend((len(series),) if at is None else at.shape, self.base, self.weights, told)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -66,7 +66,7 @@ class Blend(Fitted):
 
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
         told = [member.outputs(series, at).told() for member in self.members.values()]
-        return Output.of(blend(len(series), self.base, self.weights, told))
+        return Output.of(blend((len(series),) if at is None else tuple(at.shape), self.base, self.weights, told))
 
     def state(self) -> State:
         joined = join_states({name: member.state() for name, member in self.members.items()})
