@@ -13,6 +13,7 @@ import pytest
 import denots
 from denots import RowPredictor, SeriesClassifier, SeriesRegressor, SeriesSet, runtime
 from denots.errors import InvalidFolder, InvalidOption, InvalidSeries, NotServed, SolverWarning
+from denots.stream.snapshot import Snapshot
 from denots.systems import SYSTEMS, Problem
 from denots.systems.bagged import fit_bag
 
@@ -43,6 +44,12 @@ for name in json.loads(sys.argv[2]):
     found[name + " together"] = answers(model, X)
     found[name + " alone"] = np.concatenate([answers(model, X[[k]]) for k in range(len(X))])
     found[name + " backwards"] = answers(model, X[::-1])
+    if name.endswith("rows"):
+        stream = model.stream()
+        for one in X:
+            for time, row in zip(one.times, one.values):
+                stream.push(one.id, float(time), dict(zip(X.channels, row.tolist())), static={{"s0": one.static[0]}}, start=-0.5)
+        found[name + " streamed"] = np.array([answer.columns["p_1"] for answer in stream.now(9.5)])
 np.savez(place + "/found.npz", **found)
 print(json.dumps(sorted({{name.partition(".")[0] for name in sys.modules}} & set({blocked}))))
 """
@@ -153,6 +160,9 @@ def test_every_served_system_has_the_same_bits_without_torch_and_in_any_batch(
             np.testing.assert_array_equal(found[f"{name} {way}"], np.concatenate(rows), err_msg=f"{name} {way}")
         np.testing.assert_array_equal(found[f"{name} backwards"], np.concatenate(rows[::-1]), err_msg=name)
         assert np.isfinite(np.concatenate(rows)).all()
+        if name.endswith("rows"):
+            at_end = [own[0, 1] for own in model.predict_proba(asked, [9.5])]
+            np.testing.assert_array_equal(found[f"{name} streamed"], at_end)
 
 
 def test_answers_are_those_of_predict_in_every_form_of_input(place: Path, saved: dict[str, Any]) -> None:
@@ -173,6 +183,33 @@ def test_a_model_of_rows_answers_at_any_moment(place: Path, saved: dict[str, Any
         wanted = denots.load(place / f"{name}-rows").predict_proba(asked, at)
         for own, told in zip(runtime.load(place / f"{name}-rows").predict_proba(asked, at), wanted, strict=True):
             np.testing.assert_array_equal(own, told)
+
+
+def test_a_stream_has_the_bits_of_predict_and_takes_over_a_snapshot_of_the_whole_package(
+    place: Path, saved: dict[str, Any], tmp_path: Path
+) -> None:
+    asked = series(8, 5)
+    rows = [
+        (one.id, float(t), dict(zip(asked.channels, x.tolist(), strict=True)), float(one.static[0]))
+        for one in asked
+        for t, x in zip(one.times, one.values, strict=True)
+    ]
+    rows.sort(key=lambda row: row[1])
+    for name in sorted(ROWS):
+        streams = [load(place / f"{name}-rows").stream() for load in (denots.load, runtime.load)]
+        for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
+            for stream in streams:
+                for id, time, values, static in half:
+                    stream.push(id, time, values, static={"s0": static}, start=-0.5)
+            told = [stream.now(9.5) for stream in streams]
+            assert told[0] == told[1]
+            streams[0].snapshot().write(tmp_path / name)
+            streams[1].restore(Snapshot.read(tmp_path / name))
+        wanted = denots.load(place / f"{name}-rows").predict_proba(asked, [9.5])
+        found = {answer.id: answer.columns["p_1"] for answer in told[1]}
+        assert found == {one.id: own[0, 1] for one, own in zip(asked, wanted, strict=True)}
+    with pytest.raises(InvalidOption, match="cannot be asked row by row"):
+        runtime.load(place / "trees-two").stream()
 
 
 def test_a_series_that_cannot_be_read_or_solved_harms_no_other(place: Path, saved: dict[str, Any]) -> None:

@@ -240,7 +240,7 @@ def test_a_snapshot_goes_on_as_the_stream_would_have(either: RowPredictor, tmp_p
         with pytest.raises(InvalidFile, match="start without"):
             Snapshot.read(tmp_path / "bad")
     with pytest.raises(InvalidOption, match="other channels"):
-        Stream(either.fitted_, ("else",)).restore(first.snapshot())
+        Stream(first.model, ("else",)).restore(first.snapshot())
     other = fitted("running-gru" if either is fitted("running-trees") else "running-trees")
     with pytest.raises(InvalidOption, match="of another model"):
         other.stream().restore(first.snapshot())

@@ -17,10 +17,12 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.per_series import read_weights
+from denots.inference.streamed import Streamed
 from denots.shapes import FloatArray
 from denots.stream import Stream
 from denots.stream.stream import Rules
 from denots.systems import System
+from denots.systems.system import Plain, PlainTask
 from denots.tasks import TASKS, Part, RowTask, Task, suggest_row_task
 from denots.training.progress import Progress
 
@@ -179,7 +181,9 @@ class RowPredictor(SeriesEstimator):
             expire: a series is forgotten so long after its latest row.
         """
         check_is_fitted(self)
-        return Stream(self.fitted_, self.channels_, self.static_names_, Rules(lag, rows, expire))
+        fitted = self.fitted_
+        model = Streamed(Plain(fitted), PlainTask(fitted.task), fitted.state(), fitted.carried)
+        return Stream(model, self.channels_, self.static_names_, Rules(lag, rows, expire))
 
     def score(self, X: Any, y: Any = None) -> float:
         """The metric of the task over all rows whose answer is known."""

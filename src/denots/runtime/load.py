@@ -50,6 +50,7 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any], place: str) -
         ranges=Ranges.from_json(description["ranges"], place),
         schema=plain if schema is None else TableSchema.from_json(schema, place),
         expected=int(description["learnt"]["n_features_in_"]),
+        state=stored.state,
     )
 
 

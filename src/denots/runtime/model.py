@@ -1,5 +1,6 @@
 """A model that predicts, as it was loaded."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +14,11 @@ from denots.data.schema import TableSchema
 from denots.errors import InvalidOption
 from denots.inference.answering import Outcome, ask, tell_of_failures, tell_of_unusual
 from denots.inference.answers import ClassAnswers, NumberAnswers, RowAnswers, TaskAnswers
+from denots.inference.state import State
+from denots.inference.streamed import Streamed
 from denots.inference.told import Model
 from denots.shapes import FloatArray
+from denots.stream.stream import Rules, Stream
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +28,7 @@ class RuntimeModel:
     task: what it answers. channels, static_names: what it reads, in that order.
     schema: how tables are read, which takes pandas.
     expected: how many features a row of one array has, where the model was fitted on such rows.
+    state: what the system is made of, which tells it from others.
     """
 
     task: TaskAnswers
@@ -33,6 +38,7 @@ class RuntimeModel:
     ranges: Ranges
     schema: TableSchema
     expected: int
+    state: State
 
     @property
     def classes(self) -> np.ndarray:
@@ -60,6 +66,19 @@ class RuntimeModel:
         """The probability of each class (columns as in `classes`); of a model of rows, one array a series."""
         self.classes  # noqa: B018
         return self._answers(X, at, strict)
+
+    def stream(self, *, lag: float = 0.0, rows: int = 10_000, expire: float = math.inf) -> Stream:
+        """A stream that takes rows as they come and answers at any time, with the bits of `predict`; of a model of rows.
+
+        Args:
+            lag: how late a row may be, compared with the latest one of its series.
+            rows: kept of a series, the latest ones.
+            expire: a series is forgotten so long after its latest row.
+        """
+        if not isinstance(self.task, RowAnswers):
+            raise InvalidOption("the model answers once a series and cannot be asked row by row; use predict.")
+        model = Streamed(self.fitted, self.task, self.state, None)
+        return Stream(model, self.channels, self.static_names, Rules(lag, rows, expire))
 
     @property
     def _classes(self) -> ClassAnswers:

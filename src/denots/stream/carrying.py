@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from denots.backbones.running import Memory
+from denots.inference.running import Carries, Memory
+from denots.inference.told import Told
 from denots.stream.memories import Memories
 from denots.stream.track import Track
-from denots.systems.carried import Carried
-from denots.training.model import Output
 
 AT_ONCE = 2048  # series that take a step together, which is what a cache holds
 MOST_BEHIND = 50_000  # rows that may wait for a question
@@ -20,7 +19,7 @@ class Carrying:
     Of each series the states as far back as the lag are kept, so that a late row is put in from the state before it.
     """
 
-    def __init__(self, carried: Carried) -> None:
+    def __init__(self, carried: Carries) -> None:
         self.carried, self.memories = carried, Memories()
         self._behind: dict[Track, None] = {}
         self._rows = 0
@@ -47,7 +46,7 @@ class Carrying:
             self._commit(tracks[first : first + AT_ONCE])
         self.memories.drop([place for track in tracks for place in track.settle(lag, most)])
 
-    def outputs(self, asked: Sequence[tuple[Track, float]]) -> Output:
+    def outputs(self, asked: Sequence[tuple[Track, float]]) -> Told:
         """At times that no track has left behind."""
         memory = self.memories.get([track.states[track.until(time)] for track, time in asked])
         return self.carried.outputs(memory, np.array([time for _, time in asked]))

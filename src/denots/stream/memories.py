@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from denots.backbones.running import Memory
+from denots.inference.running import Memory
 
 
 class Memories:

@@ -10,16 +10,15 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidEvent, InvalidOption
+from denots.inference.streamed import Streamed
 from denots.registry import lookup
 from denots.shapes import FloatArray
 from denots.stream.carrying import Carrying
 from denots.stream.snapshot import Snapshot, digest_of
 from denots.stream.track import Track
-from denots.systems import Fitted
 
 NOTHING_YET, NOT_SOLVED, PAST = "nothing observed yet", "not solved", "further back than the lag"
 MEMORY = "memory."  # before the names of what a backbone remembers, in a snapshot
@@ -65,9 +64,9 @@ class Stream:
     """
 
     def __init__(
-        self, fitted: Fitted, channels: tuple[str, ...], static_names: tuple[str, ...] = (), rules: Rules | None = None
+        self, model: Streamed, channels: tuple[str, ...], static_names: tuple[str, ...] = (), rules: Rules | None = None
     ) -> None:
-        self.fitted, self.channels, self.static_names = fitted, channels, static_names
+        self.model, self.channels, self.static_names = model, channels, static_names
         self._places = {name: k for k, name in enumerate(channels)}
         self._nothing = np.full(len(channels), np.nan)
         self._begin(rules or Rules(), 0)
@@ -78,7 +77,7 @@ class Stream:
         self._tracks: dict[str | int, Track] = {}
         self._oldest: list[tuple[float, int, Track]] = []  # a heap, by a time that no track's latest row lies before
         self._numbers = count()
-        carried = self.fitted.carried
+        carried = self.model.carried
         self._carrying = None if carried is None else Carrying(carried)
 
     def __len__(self) -> int:
@@ -200,7 +199,7 @@ class Stream:
 
     @cached_property
     def _digest(self) -> str:
-        return digest_of(self.fitted.state())
+        return digest_of(self.model.state)
 
     def _new(self, id: str | int, time: float, static: Mapping[str, float | None] | None, start: float | None) -> Track:
         begun = time if start is None else _number(start, id, "the start")
@@ -227,15 +226,15 @@ class Stream:
 
     def _answered(self, asked: list[tuple[Track, float]]) -> list[Answer]:
         if self._carrying is None:
-            at = torch.tensor([[time] for _, time in asked], dtype=torch.float64)
-            outputs = self.fitted.outputs(self._series([track for track, _ in asked]), at)
+            moments = np.array([[time] for _, time in asked], dtype=np.float64)
+            told = self.model.fitted.outputs(self._series([track for track, _ in asked]), moments)
         else:
-            outputs = self._carrying.outputs(asked)
-        columns = self.fitted.task.columns(self.fitted.task.answer(outputs.outputs.double()).numpy())
+            told = self._carrying.outputs(asked)
+        columns = self.model.task.columns(self.model.task.answer(told.outputs))
         names, cells = list(columns), zip(*(column.tolist() for column in columns.values()), strict=True)
         return [
             Answer(track.id, time, dict(zip(names, row, strict=True))) if ok else Answer(track.id, time, {}, NOT_SOLVED)
-            for (track, time), row, ok in zip(asked, cells, outputs.ok.tolist(), strict=True)
+            for (track, time), row, ok in zip(asked, cells, told.ok.tolist(), strict=True)
         ]
 
     def _series(self, tracks: list[Track]) -> SeriesSet:

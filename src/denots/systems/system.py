@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -21,7 +22,18 @@ from denots.tasks import Part, Task
 from denots.training.model import Output
 from denots.training.progress import Progress
 
-__all__ = ["Configured", "Fitted", "Plain", "Problem", "Shape", "State", "System", "check_known", "plain_arrays"]
+__all__ = [
+    "Configured",
+    "Fitted",
+    "Plain",
+    "PlainTask",
+    "Problem",
+    "Shape",
+    "State",
+    "System",
+    "check_known",
+    "plain_arrays",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +100,23 @@ class Plain:
 
     def outputs(self, series: SeriesSet, at: FloatArray | None = None) -> Told:
         return self.fitted.outputs(series, None if at is None else torch.from_numpy(at)).told()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlainTask:
+    """What a task tells, of arrays."""
+
+    task: Task
+
+    @property
+    def outputs(self) -> int:
+        return self.task.outputs
+
+    def answer(self, outputs: FloatArray) -> FloatArray:
+        return np.asarray(self.task.answer(torch.from_numpy(outputs.astype(np.float64))))
+
+    def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
+        return self.task.columns(answers)
 
 
 class System(abc.ABC):
