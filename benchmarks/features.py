@@ -10,6 +10,7 @@ import json
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,8 +22,9 @@ from denots import SeriesSet
 from denots.competition.contest import open_contest
 from denots.datasets.archive import imported_archives
 from denots.errors import UnusualSeries
-from denots.features import oscillators
+from denots.features import convolutions, oscillators
 from denots.folders import write_file_whole
+from denots.inference import even_grid
 from denots.runs.record import append_line, read_lines
 from denots.systems import SYSTEMS, Fitted, Problem
 from denots.systems.auto import FOLDS, combine
@@ -34,8 +36,8 @@ RECORDS = Path(__file__).parent / "results" / "features.jsonl"
 PAGE = Path(__file__).parents[1] / "docs" / "ablation-features.md"
 MOST, GAP = 500, 0.5
 
-# Options of the system, or constants of the module that draws the oscillators.
-CHANGES: dict[str, dict[str, Any]] = {
+# Options of the system, or constants of the modules that make the features.
+OSCILLATORS: dict[str, dict[str, Any]] = {
     "the default: 2000 oscillators, 5 thresholds": {},
     "250 oscillators": {"oscillators": 250},
     "1000 oscillators": {"oscillators": 1000},
@@ -45,12 +47,22 @@ CHANGES: dict[str, dict[str, Any]] = {
     "up to twice as many turns before they fade": {"TURNS": 3 * np.pi},
     "no turns: they only fade": {"TURNS": 1e-6},
     "each reads one channel": {"MOST_CHANNELS": 1},
-    "all run with time": {"FLUSH": 10**6},
     "looked at more often between knots": {"PIECES": 256},
     "thresholds from 8 series": {"SAMPLE": 8},
     "the clock drives them, too, and parts of the series count": {"timed": True},
 }
-MEMBERS = ("summary", "trees", "oscillators", "timed-oscillators", "forest")
+CONVOLUTIONS: dict[str, dict[str, Any]] = {
+    "the default: 2000 filters, 5 thresholds": {},
+    "500 filters": {"filters": 500},
+    "10,000 filters, one threshold": {"filters": 10_000, "thresholds": 1},
+    "each filter reads one channel": {"MOST_CHANNELS": 1},
+    "a grid of as many points as a long series has rows": {"MOST_LONGER": 1.0},
+    "thresholds of filters from 8 series": {"SAMPLE": 8},
+}
+CHANGES = {"oscillators": OSCILLATORS, "convolutions": CONVOLUTIONS}
+MODULES = {"oscillators": (oscillators,), "convolutions": (convolutions, even_grid)}
+MEMBERS = ("summary", "trees", "oscillators", "timed-oscillators", "convolutions", "forest")
+STATISTICS = ("summary", "trees")  # members for which nothing speaks before held-out answers do
 BLENDS: dict[str, Sequence[str]] = {
     "all of them": MEMBERS,
     **{f"without {one}": [name for name in MEMBERS if name != one] for one in MEMBERS},
@@ -67,9 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = options.sets.split(",") if options.sets else imported_archives()
     for name in () if options.only_page else names:
         series = training_part(name)
-        for row in CHANGES:
-            if (name, row) not in read_records():
-                keep(name, {row: changed(row, series)})
+        for system, rows in CHANGES.items():
+            for row in rows:
+                if (name, row) not in read_records():
+                    keep(name, {row: changed(system, row, series)})
         if any((name, row) not in read_records() for row in BLENDS):
             keep(name, blended(series))
     write_file_whole(PAGE, page(read_records()).encode())
@@ -90,16 +103,19 @@ def keep(name: str, rows: dict[str, dict[str, float]]) -> None:
         console.print(f"{name}, {row}: accuracy {told['accuracy']:.3f}, log loss {told['loss']:.3f}")
 
 
-def changed(row: str, series: SeriesSet) -> dict[str, float]:
-    """Leave-one-out score of oscillators with one thing changed."""
-    constants = {name: value for name, value in CHANGES[row].items() if name.isupper()}
-    options = {name: value for name, value in CHANGES[row].items() if name.islower()}
+def changed(system: str, row: str, series: SeriesSet) -> dict[str, float]:
+    """Leave-one-out score of a system with one thing changed."""
+    constants = {name: value for name, value in CHANGES[system][row].items() if name.isupper()}
+    options = {name: value for name, value in CHANGES[system][row].items() if name.islower()}
     steps = options.pop("steps", None)
     if steps is not None:
         constants["FASTEST"] = steps / float(np.median(series.lengths))
     began = time.process_time()
-    with patch.dict(vars(oscillators), constants):
-        fitted = SYSTEMS["oscillators"].with_options(**options).fit(posed(series), seed=0)
+    with ExitStack() as stack:
+        for name, value in constants.items():
+            [module] = [module for module in MODULES[system] if hasattr(module, name)]
+            stack.enter_context(patch.object(module, name, value))
+        fitted = SYSTEMS[system].with_options(**options).fit(posed(series), seed=0)
     return {**judged(fitted, series), "seconds": time.process_time() - began}
 
 
@@ -116,7 +132,11 @@ def blended(series: SeriesSet) -> dict[str, dict[str, float]]:
     rows = {}
     for row, members in BLENDS.items():
         blend = combine(
-            problem.task, {name: found[name] for name in members}, trivial_outputs(problem.task, target), target
+            problem.task,
+            {name: found[name] for name in members},
+            trivial_outputs(problem.task, target),
+            target,
+            unlikely=STATISTICS,
         )
         rows[row] = {**judged(blend, series), "seconds": sum(seconds[name] for name in members)}
     return rows
@@ -155,10 +175,12 @@ def page(records: dict[tuple[str, str], dict[str, Any]]) -> str:
         "",
         f"Training parts of {len(sets)} sets of the UEA/UCR archive ({', '.join(name[4:] for name in sets)}), half of the",
         f"steps dropped, at most {MOST} series of each; means over the sets of what is said of series that were left out",
-        "(one by one for oscillators, by folds for trees). Weights of a blend are learnt on the same series. One seed: two",
+        "(one by one for a ridge, by folds for trees). Weights of a blend are learnt on the same series. One seed: two",
         "rows that differ by less than about 0.005 are equal.",
         "",
-        *_table("a ridge on oscillators", CHANGES, records, sets),
+        *_table("a ridge on oscillators", OSCILLATORS, records, sets),
+        "",
+        *_table("a ridge on convolutions", CONVOLUTIONS, records, sets),
         "",
         *_table("a blend, or one system", BLENDS, records, sets),
     ]

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from denots import kernels
+from denots.competition.gaps import drop_steps
 from denots.data.series import SeriesSet
 from denots.data.transforms import Standardiser
 from denots.inference.drive import Drive
@@ -58,3 +59,24 @@ def test_the_curve_of_a_series_starts_where_it_starts_whatever_its_neighbours_do
     drive = Drive(Standardiser(np.zeros(1), np.ones(1)), counted=False, timed=False, start=3.0, end=np.nan, span=1.0)
     assert drive.curve(late, "natural-cubic").t0.tolist() == [2.0, 3.0]
     assert drive.curve(late[[0]], "natural-cubic").t0.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_lost_at_random_do_not_hide_the_clock_of_short_series(seed: int) -> None:
+    whole = SeriesSet.from_numpy(np.zeros((60, 1, 24)))
+    drive = Drive.fit(drop_steps(whole, 0.5, np.random.default_rng(seed)))
+    assert (drive.start, drive.end) == (0.0, 23.0)
+
+
+def test_series_that_begin_or_end_at_times_of_their_own_have_no_common_clock() -> None:
+    rng = np.random.default_rng(0)
+    starts, lengths = rng.uniform(0, 60, 40), rng.integers(8, 40, 40)
+    own = Drive.fit(
+        SeriesSet.from_arrays(
+            [s + np.arange(n) for s, n in zip(starts, lengths, strict=True)], [np.zeros(n) for n in lengths]
+        )
+    )
+    assert np.isnan([own.start, own.end]).all()
+    ragged = Drive.fit(SeriesSet.from_arrays([np.arange(float(n)) for n in lengths], [np.zeros(n) for n in lengths]))
+    assert ragged.start == 0
+    assert np.isnan(ragged.end)

@@ -14,6 +14,9 @@ from denots.registry import lookup
 from denots.shapes import FloatArray, IntArray
 
 SHARED_CLOCK = 0.25  # of a median span: starts that differ by less belong to one clock
+# So do those that rows lost at random explain: but for 1 % a wait is no longer than so many usual steps. They may be no
+# larger a part of a median span.
+LOST_STEPS, MOST_LOST = 4.6, 0.5
 
 
 class Signals(NamedTuple):
@@ -63,7 +66,8 @@ class Drive:
         counted = bool(np.isnan(series.values).any())
         first, last = series.times[series.offsets[:-1]], series.ends
         span = float(np.median(last - first))
-        near = SHARED_CLOCK * span
+        step = span / max(1.0, float(np.median(series.lengths)) - 1)
+        near = max(SHARED_CLOCK * span, min(LOST_STEPS * step, MOST_LOST * span))
         start, end = float(first.min()), float(last.max())
         shared_start = float(np.quantile(first, 0.99)) - start <= near
         shared_end = shared_start and end - float(np.quantile(last, 0.01)) <= near
