@@ -153,7 +153,7 @@ class Reverse {
       const Real* state = lane.chunk->template state<Real>(lane.at, p_.states);
       for (std::int64_t row = 0; row < p_.states; ++row) y_[row * lanes + l] = state[row];
       for (; lane.query >= 0 && asked(lane, lane.query) > lane.t; --lane.query) {
-        if (answered_by_end(lane, lane.query, lane.t, lane.dt)) {
+        if (asked(lane, lane.query) == end_of(lane, lane.chunk, lane.at)) {
           add_answer(lane, end_cotangent() + l, 1);
           continue;
         }
@@ -175,8 +175,9 @@ class Reverse {
     return p_.query_times[lane.series * p_.queries + query];
   }
 
-  bool answered_by_end(const ReverseLane& lane, std::int64_t query, double t, double dt) const {
-    return asked(lane, query) == step_end(t, dt, p_.stop[lane.series]);
+  double end_of(const ReverseLane& lane, const TapeChunk* chunk, std::int64_t at) const {
+    const double t = chunk->t[at];
+    return step_end(t, chunk->dt[at], landing(p_, lane.series, chunk->knot[at], t));
   }
 
   void add_answer(const ReverseLane& lane, Real* to, Real weight, std::int64_t query) const {
@@ -218,7 +219,8 @@ class Reverse {
   }
 
   double time_of(const ReverseLane& lane, int s) const {
-    return stage_time(lane.t, lane.dt, scheme_.nodes[s], p_.stop[lane.series]);
+    const double stop = landing(p_, lane.series, lane.chunk->knot[lane.at], lane.t);
+    return stage_time(lane.t, lane.dt, scheme_.nodes[s], stop);
   }
 
   // False where stages of some lane were not kept. Idle lanes get zeros.
@@ -262,7 +264,7 @@ class Reverse {
       const std::int64_t at = lane.at > 0 ? lane.at - 1 : chunk->used - 1;
       const double t = chunk->t[at], dt = chunk->dt[at];
       for (std::int64_t query = lane.query; query >= 0 && asked(lane, query) > t; --query) {
-        if (answered_by_end(lane, query, t, dt)) continue;
+        if (asked(lane, query) == end_of(lane, chunk, at)) continue;
         const double u = (asked(lane, query) - t) / dt;
         add_answer(lane, cotangent_ + l, static_cast<Real>(dt * scheme_.dense_weight(inner_, u)), query);
       }

@@ -40,6 +40,14 @@ inline std::int64_t locate(const double* times, std::int64_t begin, std::int64_t
   return low;
 }
 
+// Where the step that begins at t, at or after a knot, has to land.
+template <class Real>
+DENOTS_INLINE double landing(const Problem<Real>& p, std::int64_t series, std::int64_t knot, double t) {
+  if (!p.land_on_knots) return p.stop[series];
+  while (knot < p.ends[series] && p.times[knot] <= t) ++knot;
+  return knot < p.ends[series] ? p.times[knot] : p.stop[series];
+}
+
 // For each of `count` ascending times, how many of the knots first + 1, first + 2, .. are not after
 // it. All times are compared with a few knots at once: where they fall cannot be predicted, and a
 // wrong guess costs more than many comparisons. A step over very many knots is searched.

@@ -19,7 +19,7 @@ struct Lane {
   Phase phase;
   bool finite;
   std::int64_t series, knot, reach_knot, query, accepted, rejected, evaluations;
-  double t, dt, stop;   // dt: the step to try next; stop: where the observations end
+  double t, dt, stop;   // dt: the step to try next; stop: where a step has to land
   double step, trial;   // step: the one being tried
   double reach, asked;  // reach: the end of a step that was accepted; asked: when the next query is
   TapeChunk* chunk;
@@ -102,7 +102,7 @@ class Forward {
     lane.series = series;
     lane.knot = p_.begins[series];
     lane.t = p_.start[series];
-    lane.stop = p_.stop[series];
+    lane.stop = landing(p_, series, lane.knot, lane.t);
     const Real* h0 = p_.h0 + series * p_.states;
     bool finite = true;
     for (std::int64_t row = 0; row < p_.states; ++row) {
@@ -215,6 +215,7 @@ class Forward {
       const Real speed = lane_norm<Real>(p_.states, k, nullptr, h_ + l, p_.rtol, p_.atol);
       const Real change = lane_norm(p_.states, k + stride_, k, h_ + l, p_.rtol, p_.atol);
       lane.dt = static_cast<double>(first_step(static_cast<Real>(lane.trial), speed, change, scheme_.order));
+      if (p_.land_on_knots) begin_leg(lane);
       for (std::int64_t at = l; at < stride_; at += lanes) k_[at] = k_[stride_ + at];
       if (keeps_)
         for (std::int64_t at = l; at < kept_stride_; at += lanes) kept_[at] = kept_[kept_stride_ + at];
@@ -274,6 +275,11 @@ class Forward {
       store(kept_ + at, mask ? load(last + at) : load(kept_ + at));
   }
 
+  void begin_leg(Lane& lane) {
+    lane.stop = landing(p_, lane.series, lane.knot, lane.t);
+    if (lane.t < lane.stop) lane.dt = lane.stop - lane.t;
+  }
+
   // Returns where the step has led. One cut short at the stop does not shorten the one after it.
   static double plan_next(Lane& lane, double ratio) {
     const double next = lane.step * ratio;
@@ -286,6 +292,7 @@ class Forward {
     Lane& lane = lane_[l];
     lane.t = lane.reach;
     lane.knot = lane.reach_knot;
+    if (p_.land_on_knots && lane.t == lane.stop) begin_leg(lane);
     ++lane.accepted;
     if (lane.query == p_.queries)
       finish(l, Status::ok);

@@ -128,7 +128,7 @@ class BoundProblem {
                Vector<const double> start, Vector<const double> stop, Matrix<const double> queries,
                Matrix<const std::int64_t> positions, Matrix<const Real> h0, Matrix<const Real> weight_hh,
                Vector<const Real> bias_hh, Matrix<const Real> weight_in, Matrix<const Real> bias,
-               Matrix<const Real> weight_out, Vector<const Real> bias_out)
+               Matrix<const Real> weight_out, Vector<const Real> bias_out, bool land_on_knots)
       : field_(field),
         keep_(hold(method, begins, ends, times, values, slopes, start, stop, queries, positions, h0,
                    weight_hh, bias_hh, weight_in, bias, weight_out, bias_out)) {
@@ -181,7 +181,8 @@ class BoundProblem {
                weight_in.data(),
                bias.data(),
                weight_out.data(),
-               bias_out.data()};
+               bias_out.data(),
+               land_on_knots};
     check_signal();
   }
 
@@ -301,12 +302,13 @@ void bind_solver(nb::module_& m, const char* name) {
                     Matrix<const Real>, Matrix<const Real>, Vector<const double>, Vector<const double>,
                     Matrix<const double>, Matrix<const std::int64_t>, Matrix<const Real>, Matrix<const Real>,
                     Vector<const Real>, Matrix<const Real>, Matrix<const Real>, Matrix<const Real>,
-                    Vector<const Real>>(),
+                    Vector<const Real>, bool>(),
            nb::kw_only(), "field"_a, "method"_a, "rtol"_a, "atol"_a, "max_steps"_a, "begins"_a.noconvert(),
            "ends"_a.noconvert(), "times"_a.noconvert(), "values"_a.noconvert(), "slopes"_a.noconvert(),
            "start"_a.noconvert(), "stop"_a.noconvert(), "queries"_a.noconvert(), "positions"_a.noconvert(),
            "h0"_a.noconvert(), "weight_hh"_a.noconvert(), "bias_hh"_a.noconvert(), "weight_in"_a.noconvert(),
-           "bias"_a.noconvert(), "weight_out"_a.noconvert(), "bias_out"_a.noconvert())
+           "bias"_a.noconvert(), "weight_out"_a.noconvert(), "bias_out"_a.noconvert(),
+           "land_on_knots"_a = false)
       .def("solve", &P::solve, nb::kw_only(), "states"_a.noconvert(), "status"_a.noconvert(),
            "evaluations"_a.noconvert(), "accepted"_a.noconvert(), "rejected"_a.noconvert(),
            "reached"_a.noconvert(), "record"_a, "tape_budget"_a, "threads"_a)

@@ -128,6 +128,7 @@ Case<Real> draw_case(Random& random, int threads, Fault fault) {
   c.max_steps = fault == Fault::few_steps ? random.integer(1, 5) : random.integer(20, 80);
   c.states = random.integer(1, random.chance(0.7) ? 20 : 70);
   c.channels = random.integer(1, 9);
+  c.land_on_knots = random.chance(0.3);
   c.series = random.integer(1, c.states > 20 ? 20 : 40);
   c.queries = random.integer(1, 5);
   c.bias_rows = random.chance(0.5) ? 1 : c.series;

@@ -23,6 +23,7 @@ struct Case {
   std::vector<std::int64_t> offsets, positions;
   std::vector<double> times, start, query_times;
   mutable std::vector<double> stop;  // the last knot of each series
+  bool land_on_knots = false;
   std::vector<Real> values, slopes, h0, weight_hh, bias_hh, weight_in, bias, weight_out, bias_out;
 
   Rows rows_of_field() const { return rows_of(field, states, channels); }
@@ -64,7 +65,8 @@ struct Case {
             weight_in.data(),
             bias.data(),
             weight_out.data(),
-            bias_out.data()};
+            bias_out.data(),
+            land_on_knots};
   }
 
   template <class T>

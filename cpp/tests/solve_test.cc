@@ -125,11 +125,13 @@ struct Judged {
 };
 
 template <class Real>
-void test_judged(const Method& method, double tolerance, Wide smooth_states, Wide smooth_gradients) {
+void test_judged(const Method& method, double tolerance, Wide smooth_states, Wide smooth_gradients,
+                 bool land_on_knots) {
   std::uint64_t seed = 7;
   for (const std::string& field : field_names()) {
     // The slope of the signal jumps at its knots, and the ReLU field makes large steps over them.
-    const Judged<Real> judged(field, method, tolerance, seed++);
+    Judged<Real> judged(field, method, tolerance, seed++);
+    judged.c.land_on_knots = land_on_knots;
     const Wide wider = judged.weights.has_kinks() ? 1e3L : 1;
     const Wide states_within = wider * smooth_states, gradients_within = wider * smooth_gradients;
     const Found<Real> found = solved(judged.c, true, 1);
@@ -249,8 +251,10 @@ int main() {
       test_closed_form<float>(method);
       test_closed_form<double>(method);
     }
-    test_judged<double>(fifth.view(), 1e-11, 1e-8L, 1e-6L);
-    test_judged<float>(third.view(), 1e-5, 1e-4L, 1e-3L);
+    for (const bool land : {false, true}) {
+      test_judged<double>(fifth.view(), 1e-11, 1e-8L, 1e-6L, land);
+      test_judged<float>(third.view(), 1e-5, 1e-4L, 1e-3L, land);
+    }
   });
   test_unknown_names();
   test_the_target_stays_with_the_tape(fifth.view());

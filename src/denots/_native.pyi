@@ -61,6 +61,7 @@ class _Problem:
         bias: FloatArray,
         weight_out: FloatArray,
         bias_out: FloatArray,
+        land_on_knots: bool = False,
     ) -> None: ...
     def solve(
         self,

@@ -45,7 +45,7 @@ struct Problem {
   const std::int64_t *begins, *ends;
   const double* times;                // [knots]
   const Real *values, *slopes;        // [knots, channels]
-  const double *start, *stop;         // [series]; a step lands on stop, on no other time
+  const double *start, *stop;         // [series]; a step lands on stop, and on knots where it is said so
   const double* query_times;          // [series, queries]
   const std::int64_t* positions;      // [series, queries]
   const Real* h0;                     // [series, states]
@@ -53,6 +53,9 @@ struct Problem {
   const Real* weight_in;              // [drive, channels]
   const Real* bias;                   // [bias_rows, drive]; one row serves all series
   const Real *weight_out, *bias_out;  // [outer, states], [outer]
+  // Steps land on every knot and begin anew there, with the whole way to the next one: a state at a knot owes
+  // nothing to what follows. The signal must not jump.
+  bool land_on_knots = false;
 };
 
 // What a solve found; all arrays belong to the caller. Failed series get NaN states.

@@ -130,6 +130,7 @@ def pose(
     atol: float,
     max_steps: int,
     input_map: InputMap | None = None,
+    land_on_knots: bool = False,
 ) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     """The problem, for `solve_native` and `run`: by name what has no gradient, and in order what may have one.
 
@@ -154,6 +155,7 @@ def pose(
         "stop": path.t1,
         "queries": queries,
         "positions": positions,
+        "land_on_knots": land_on_knots,
     }
     return fixed, weights
 

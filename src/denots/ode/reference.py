@@ -35,10 +35,12 @@ class ReferenceRun:
     max_steps: int
     fixed_step: float | None
     input_map: InputMap | None
+    land_on_knots: bool
 
     def __post_init__(self) -> None:
         n = len(self.h)
-        self.t, self.stop, self.last_query = self.path.t0.clone(), self.path.t1, self.queries.amax(dim=1)
+        self.t, self.last_query = self.path.t0.clone(), self.queries.amax(dim=1)
+        self.stop = self._landing(torch.arange(n)) if self.land_on_knots else self.path.t1
         self.k, self.dt = torch.zeros_like(self.h), torch.zeros_like(self.t)
         self.status = torch.full((n,), Status.OK, dtype=torch.int64)
         self.evaluations, self.accepted, self.rejected = (torch.zeros(n, dtype=torch.int64) for _ in range(3))
@@ -88,6 +90,8 @@ class ReferenceRun:
                 self.dt[rows] = first_step(
                     lambda t, h: self._slope(rows, t, h), t, h, k, self.table.order, self.rtol, self.atol
                 )
+        if self.land_on_knots:
+            self._begin_leg(rows)
 
     def _round(self, rows: Tensor) -> None:
         """One attempted step of each of `rows`."""
@@ -114,6 +118,8 @@ class ReferenceRun:
         planned = self.dt[rows]  # a step cut short at the stop does not shorten the one after it
         following = torch.where(dt < planned, torch.maximum(dt * ratio, planned), dt * ratio)
         self.dt[rows[accept]] = following[accept]
+        if self.land_on_knots:
+            self._begin_leg(rows[accept & (reach == self.stop[rows])])
         self._reject(rows[~accept], dt[~accept], ratio[~accept], Status.STEP_UNDERFLOW)
 
     def _attempt(self, rows: Tensor, t: Tensor, dt: Tensor) -> tuple[Tensor, list[Tensor], Tensor]:
@@ -142,6 +148,18 @@ class ReferenceRun:
         elif len(on):
             self.k = self.k.index_copy(0, on, self._slope(on, self.t[on], self.h[on]))
         self._fail(on, self.accepted[on] + self.rejected[on] >= self.max_steps, Status.MAX_STEPS)
+
+    def _landing(self, rows: Tensor) -> Tensor:
+        """The next knot of each series, or the end of its path."""
+        after = self.path.next_knot(self.t[rows], rows)
+        return torch.where(after.isinf(), self.path.t1[rows], after)
+
+    def _begin_leg(self, rows: Tensor) -> None:
+        """Try the whole way to the next knot at once; steps of a fixed size keep it."""
+        self.stop[rows] = self._landing(rows)
+        ahead = self.stop[rows] - self.t[rows]
+        if self.fixed_step is None:
+            self.dt[rows] = torch.where(ahead > 0, ahead, self.dt[rows])
 
     def _reject(self, rows: Tensor, dt: Tensor, ratio: Tensor | float, reason: Status) -> None:
         self.rejected[rows] += 1

@@ -34,6 +34,7 @@ def solve(
     max_steps: int = 10_000,
     step: float | None = None,
     input_map: InputMap | None = None,
+    land_on_knots: bool = False,
     backend: Backend = "auto",
 ) -> Solution:
     """Integrate dh/dt = field(t, path(t), h) for every series from `path.t0`, each with its own steps.
@@ -45,6 +46,8 @@ def solve(
         method: dopri5, tsit5, owrenzen4 or bosh3 (adaptive), rk4 or euler (fixed steps of size `step`).
         max_steps: attempted steps after which a series is given up with status MAX_STEPS.
         input_map: replaces the field's own input map, for embeddings folded into it.
+        land_on_knots: let steps land on every knot, too, and begin anew there with the whole way to the next one, so that a
+            state at a knot has the same bits whatever follows. The path must not jump.
         backend: "auto" takes the fused kernels where they apply; elsewhere the reference, which is
             many times slower, with a SlowWarning for each field and reason (`Solution.backend` and
             `Solution.fallback` say so too). "native" raises NativeUnavailable with the reason instead,
@@ -71,6 +74,7 @@ def solve(
             atol=atol,
             max_steps=max_steps,
             input_map=input_map,
+            land_on_knots=land_on_knots,
         )
         return noted(solve_native(*posed))
     if reason is not None and table.error is not None:  # whoever names a method of fixed steps has chosen
@@ -86,6 +90,7 @@ def solve(
         max_steps=max_steps,
         fixed_step=step,
         input_map=input_map,
+        land_on_knots=land_on_knots,
     )
     return noted(replace(run.solve(), fallback=reason))
 

@@ -54,6 +54,11 @@ class Path:
         inner = (t >= self._first_knot(rows)) & (t <= self._last_knot(rows))
         return torch.where(inner[:, None], slope, 0.0)
 
+    def next_knot(self, t: Float64[Tensor, " B"], rows: Int[Tensor, " B"]) -> Float64[Tensor, " B"]:
+        """The first knot of each of these series after a time; infinite after the last one."""
+        grid = torch.nn.functional.pad(self._grid[rows], (0, 1), value=torch.inf)
+        return grid.gather(1, torch.searchsorted(grid, t[:, None], right=True)).squeeze(1)
+
     def scale_time(self, factor: float) -> "Path":
         """The same signal, told `factor` times as slowly."""
         if not (np.isfinite(factor) and factor > 0):
