@@ -172,7 +172,7 @@ def test_models_of_earlier_versions_lack_counts_and_have_their_card(classifier: 
 def test_a_model_of_rows_shows_what_it_told_of_each_row() -> None:
     series = wards(40, 0)
     labelled = replace(series, row_target=(series.values[:, 0] > 90).astype(np.float64))
-    model = denots.RowPredictor(options={"rounds": 5}, random_state=0).fit(labelled)
+    model = denots.RowPredictor("running-trees", options={"rounds": 5}, random_state=0).fit(labelled)
     page = build_card(model, model.read(labelled), most=12, title="rows")
     check_whole(page)
     assert "Every row." in page

@@ -27,7 +27,11 @@ def ward(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.loc[frame.index % 7 == 0, "alarm"] = np.nan
     frame.to_csv(folder / "stays.csv", index=False)
     shown = invoked(
-        "fit", folder / "stays.csv", *COLUMNS, "--row-target", "alarm", "--set", "rounds=20", "-o", folder / "model"
+        "fit",
+        folder / "stays.csv",
+        *COLUMNS,
+        *("--row-target", "alarm", "--system", "running-trees", "--set", "rounds=20"),
+        *("-o", folder / "model"),
     )
     assert "row-classification ('alarm' holds two different numbers)" in shown.stdout
     return folder
@@ -43,7 +47,7 @@ def test_every_row_has_the_answer_that_python_gives(ward: Path, run: Run, tmp_pa
     assert list(told) == ["stay", "hour", "prediction", "p_0", "p_1", "status"]
     pd.testing.assert_frame_equal(told[["stay", "hour"]], table[["stay", "hour"]].astype({"hour": float}))
     series = SeriesSet.from_frame(table, id="stay", time="hour", time_unit="h", row_target="alarm")
-    again = RowPredictor(options={"rounds": 20}, random_state=0).fit(series)
+    again = RowPredictor("running-trees", options={"rounds": 20}, random_state=0).fit(series)
     np.testing.assert_array_equal(told["p_1"], np.concatenate(again.predict_proba(table))[:, 1])
     np.testing.assert_array_equal(told["prediction"], np.concatenate(again.predict(table)))
 

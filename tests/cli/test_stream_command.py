@@ -24,7 +24,7 @@ def ward(tmp_path_factory: pytest.TempPathFactory) -> Path:
     times = [np.sort(rng.uniform(0, 9, 8)) for _ in range(30)]
     values = [rng.normal(size=8).cumsum() for _ in times]
     series = SeriesSet.from_arrays(times, values, row_target=[x > 0 for x in values], channels=["pulse"])
-    RowPredictor(options={"rounds": 8}, random_state=0).fit(series).save(folder / "model")
+    RowPredictor("running-trees", options={"rounds": 8}, random_state=0).fit(series).save(folder / "model")
     rows = [
         (float(t), k, float(x))
         for k, own in enumerate(series)

@@ -13,7 +13,7 @@ from denots.stream import Stream
 from denots.stream.snapshot import Snapshot
 from denots.systems import SYSTEMS
 
-FAST = {"max_epochs": 1, "batches_per_epoch": 3, "rounds": 12, "state_size": 8, "cuts": 2}
+FAST = {"max_epochs": 1, "batches_per_epoch": 3, "rounds": 12, "state_size": 8, "cuts": 2, "budget": 4.0}
 CAUSAL = [name for name, system in SYSTEMS.items() if system.causal]
 NAMES = ("pulse", "breath")
 

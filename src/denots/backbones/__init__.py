@@ -8,6 +8,7 @@ from denots.backbones.neural_cde import NeuralCDE, NeuralCDEConfig
 from denots.backbones.neural_rde import NeuralRDE, NeuralRDEConfig
 from denots.backbones.recurrent import GRU, RNN
 from denots.backbones.roformer import RoFormer
+from denots.backbones.running_denots import RunningDeNOTS
 from denots.backbones.running_gru import RunningGRU
 from denots.backbones.tempformer import TempFormer
 from denots.backbones.trivial import Constant, LastValue
@@ -23,6 +24,7 @@ BACKBONES: Registry[type[Backbone]] = Registry(
         "rnn": RNN,
         "gru": GRU,
         "running-gru": RunningGRU,
+        "running-denots": RunningDeNOTS,
         "tempformer": TempFormer,
         "roformer": RoFormer,
         "mamba2": Mamba2,
@@ -47,6 +49,7 @@ __all__ = [
     "NeuralRDE",
     "NeuralRDEConfig",
     "RoFormer",
+    "RunningDeNOTS",
     "RunningGRU",
     "TempFormer",
 ]

@@ -39,6 +39,12 @@ def rows_until(series: SeriesSet, moments: Moments) -> IntArray:
     return found
 
 
+def median_gap(series: SeriesSet) -> float:
+    """The median time from a row to the next one of its series; 1 where no series has two rows."""
+    gaps = np.delete(np.diff(series.times), series.offsets[1:-1] - 1)
+    return float(np.median(gaps)) if len(gaps) else 1.0
+
+
 def running_summary(series: SeriesSet, moments: Moments, windows: tuple[float, ...]) -> FloatArray:
     """One row of float32 a moment: `OF_MOMENT`, static features, `OF_CHANNEL` of each channel, `RECENT` for each window.
 

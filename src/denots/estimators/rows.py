@@ -47,7 +47,7 @@ class RowPredictor(SeriesEstimator):
 
     def __init__(
         self,
-        system: str | System = "running-trees",
+        system: str | System = "running-auto",
         *,
         task: str | type[RowTask] = AUTO,
         options: Mapping[str, Any] | None = None,

@@ -173,6 +173,8 @@ UNSERVED = {
     "last-value": _TORCH,
     "fields": "its features are computed by torch",
     "running-gru": _TORCH,
+    "running-denots": _TORCH,
+    "running-auto": "the states of its members are computed by torch",
     "forecast": "forecasts are not served yet",
     "hold": "forecasts are not served yet",
     "recent-mean": "forecasts are not served yet",

@@ -49,7 +49,10 @@ SYSTEMS: Registry[System] = Registry(
             ),
             trained("rnn", "An Elman network."),
             trained("gru", "A gated recurrent unit."),
-            trained("running-gru", "A GRU for answers at any time, told what was seen and how long ago."),
+            trained(
+                "running-gru", "A GRU for answers at any time, told what was seen and how long ago.", max_epochs=14
+            ),
+            trained("running-denots", "DeNOTS for answers at any time, integrated from row to row.", max_epochs=14),
             trained("tempformer", "A Transformer with temporal positions.", learning_rate=1e-3),
             trained("roformer", "A Transformer with rotary positions.", learning_rate=1e-3),
             trained("mamba2", "Selective state spaces.", learning_rate=1e-3),
@@ -94,6 +97,11 @@ SYSTEMS["auto"] = Auto(
     "The best blend of all that fits into a budget of time.",
     {name: SYSTEMS[name] for name in ALL},
     early=("summary", "trees"),
+)
+SYSTEMS["running-auto"] = Auto(
+    "running-auto",
+    "Rows: the best blend of all causal systems that fits into a budget of time.",
+    {name: SYSTEMS[name] for name in ("running-trees", "running-gru", "running-denots")},
 )
 
 __all__ = ["SYSTEMS", "Fitted", "Problem", "Shape", "State", "System", "Trained", "TrainedModel", "trained"]

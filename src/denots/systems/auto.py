@@ -20,8 +20,9 @@ from denots.inference.blend import blend
 from denots.inference.state import join_states, split_state
 from denots.shapes import FloatArray
 from denots.systems.bagged import FOLDS, fit_bag, restore_bag
-from denots.systems.held_out import held_out_loss, standard_error, trivial_outputs, weighed_loss
+from denots.systems.held_out import held_out_loss, one_by_one, standard_error, trivial_outputs, weighed_loss
 from denots.systems.linear import refuse_times
+from denots.systems.running_trees import row_task
 from denots.systems.side_by_side import fit_members
 from denots.systems.system import Configured, Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained
@@ -96,15 +97,22 @@ class Auto(Configured):
 
     holds_out, weighs = False, True
 
+    @property
+    def causal(self) -> bool:
+        return all(member.causal for member in self.members.values())
+
     def on(self, workers: Workers) -> "Auto":
         """The same system, whose members others fit."""
         return replace(self, workers=workers)
 
     def serves(self, task: type[Task]) -> bool:
-        return not task.asks_times
+        return task.causal if self.causal else not task.asks_times
 
     def check(self, task: Task, shape: Shape) -> None:
-        refuse_times(self.name, task)
+        if self.causal:
+            row_task(task, self.name)
+        else:
+            refuse_times(self.name, task)
 
     def fit(
         self,
@@ -258,7 +266,7 @@ def combine(
         kept = [name for name, weight in zip(kept, weights.tolist(), strict=True) if weight >= least]
         if not kept:
             break
-    known = ~total.isnan().any(dim=1)
+    known = ~total.flatten(1).isnan().any(dim=1)
     loss = weighed_loss(task, target[known], None if weight is None else weight[known])
     if not kept or not float(loss(total[known])) < float(loss(trivial[known])):
         kept, weights, total = [], np.zeros(0), trivial
@@ -269,7 +277,7 @@ def combine(
         held_out=total,
         members=members,
         weights=weights,
-        base=trivial[0].numpy() * (1 - weights.sum()),
+        base=trivial.reshape(-1, task.outputs)[0].numpy() * (1 - weights.sum()),
     )
 
 
@@ -279,18 +287,19 @@ def _weighed(
     """Weights of departures from the trivial answer, learnt where every member says something, and their sum."""
     if not told:
         return np.zeros(0), trivial
-    known = ~torch.stack(told).isnan().any(dim=2).any(dim=0)
-    loss = held_out_loss(task, target[known], None if weight is None else weight[known])
+    known = ~torch.stack(told).flatten(2).isnan().any(dim=2).any(dim=0)
+    given = None if weight is None else weight[known]
+    of, truth, own, (base, *each) = one_by_one(task, target[known], given, [part[known] for part in (trivial, *told)])
+    loss = held_out_loss(of, truth, own)
     likely = likely if likely.any() else np.ones(len(told))
-    departures = [each[known] - trivial[known] for each in told]
-    weights = weigh(departures, lambda outputs: loss(outputs + trivial[known]), likely / likely.sum())
+    weights = weigh([part - base for part in each], lambda outputs: loss(outputs + base), likely / likely.sum())
     parts = [weight * (each - trivial) for weight, each in zip(weights.tolist(), told, strict=True)]
     return weights, trivial + torch.stack(parts).sum(dim=0)
 
 
 def _row(name: str, task: Task, outputs: Tensor, target: Tensor, seconds: float) -> dict[str, Any]:
     """Metric with its standard error over series, loss and time; of the series that something is said of."""
-    known = ~outputs.isnan().any(dim=1)
+    known = ~outputs.flatten(1).isnan().any(dim=1)
     outputs, target = outputs[known], target[known]
     return {
         "system": name,

@@ -104,14 +104,15 @@ def fit_fold(
     place = None if folder is None else folder / str(k)
     part = Problem(problem.task, problem.train.select(learnt), unseen)
     fitted = system.fit(part, seed=seed + k, folder=place, progress=progress, deadline=deadline)
-    told = fitted.outputs(unseen.series).outputs.double()
+    told = fitted.outputs(unseen.series, unseen.at).outputs.double()
     return FoldModel(fitted, told, time.perf_counter() - began)
 
 
 def bag_of(problem: Problem, parts: list[tuple[IntArray, IntArray]], members: Mapping[int, FoldModel]) -> Bag:
     """The models of some folds, in their order, as one."""
     task = problem.task
-    held_out = torch.full((len(problem.train), task.outputs), torch.nan, dtype=torch.float64)
+    asked = () if problem.train.at is None else (problem.train.at.shape[1],)
+    held_out = torch.full((len(problem.train), *asked, task.outputs), torch.nan, dtype=torch.float64)
     fitted = [members[k].fitted for k in sorted(members)]
     for k, member in members.items():
         held_out[torch.from_numpy(parts[k][1])] = member.told

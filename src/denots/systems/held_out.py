@@ -10,9 +10,10 @@ from torch import Tensor
 from denots.data.split import deal_folds
 from denots.shapes import IntArray
 from denots.systems.system import Fitted, Problem
-from denots.tasks import Part, Task
+from denots.tasks import Part, RowTask, Task
 
 RESAMPLES = 100  # for the standard error of a metric
+FEW_RESAMPLES, MANY_ANSWERS = 20, 200_000  # where there are more answers than that, for they take long
 
 
 def unseen(fitted: Fitted, problem: Problem) -> tuple[Part, Tensor] | None:
@@ -31,7 +32,8 @@ def standard_error(task: Task, outputs: Tensor, target: Tensor) -> float:
     known = ~outputs.flatten(1).isnan().any(dim=1)
     outputs, target = outputs[known], target[known]
     rng = np.random.default_rng(0)
-    draws = (torch.from_numpy(rng.integers(0, len(target), len(target))) for _ in range(RESAMPLES))
+    count = RESAMPLES if target.numel() <= MANY_ANSWERS else FEW_RESAMPLES
+    draws = (torch.from_numpy(rng.integers(0, len(target), len(target))) for _ in range(count))
     again = np.array([_metric(task, outputs[rows], target[rows]) for rows in draws])
     return float(np.nanstd(again)) if np.isfinite(again).any() else float("nan")
 
@@ -73,8 +75,22 @@ def weighed_loss(task: Task, target: Tensor, weight: Tensor | None) -> Callable[
     return lambda outputs: task.weighed_loss(outputs, target, weight)
 
 
+def one_by_one(
+    task: Task, target: Tensor, weight: Tensor | None, outputs: list[Tensor]
+) -> tuple[Task, Tensor, Tensor | None, list[Tensor]]:
+    """The same with every known row as if it were a series, where rows are asked about."""
+    if not isinstance(task, RowTask):
+        return task, target, weight, outputs
+    known = ~target.isnan()
+    own = None if weight is None else task.known_weights(target, weight)
+    return task.of, task.flat_target(target[known]), own, [each[known] for each in outputs]
+
+
 def trivial_outputs(task: Task, target: Tensor, weight: Tensor | None = None) -> Tensor:
     """What someone says who has seen no series: shares of classes as logits, or the mean."""
+    if isinstance(task, RowTask):
+        of, flat, own, _ = one_by_one(task, target, weight, [])
+        return trivial_outputs(of, flat, own)[0].expand(*target.shape, -1)
     if task.learns != "classes":
         table = torch.from_numpy(task.table(target))
         counts = (~table.isnan()).double() * (1.0 if weight is None else weight[:, None])

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from denots.backbones.options import check_options
-from denots.data.running import running_summary
+from denots.data.running import median_gap, running_summary
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.inference.boosted_trees import BoostedTrees
@@ -97,7 +96,7 @@ class RunningTrees(Configured):
     ) -> RunningForest:
         started = time.perf_counter()
         task, val = row_task(problem.task, self.name), problem.held_back(self.name)
-        windows = tuple(count * _median_gap(problem.train.series) for count in WINDOWS)
+        windows = tuple(count * median_gap(problem.train.series) for count in WINDOWS)
         forest = self._grow(task, problem.train, val, windows, seed, deadline)
         fitted = RunningForest(
             task=task,
@@ -178,9 +177,3 @@ def lesson(task: RowTask, part: Part, windows: tuple[float, ...]) -> tuple[Float
     features = running_summary(part.series, asked.moments, windows)
     learnt = target if task.learns == "classes" else torch.from_numpy(task.of.table(target))
     return features, learnt.flatten().numpy(), None if weight is None else (weight / weight.mean()).numpy()
-
-
-def _median_gap(series: SeriesSet) -> float:
-    gaps = np.diff(series.times)
-    gaps = np.delete(gaps, series.offsets[1:-1] - 1)
-    return float(np.median(gaps)) if len(gaps) else 1.0
