@@ -1,6 +1,7 @@
 """A stream gives the answers of `predict` on the same rows, to the last bit, in whatever order rows come within the lag."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -69,8 +70,10 @@ def push(stream: Stream, rows: list) -> None:
         stream.push(id, time, values, static={"age": age}, start=-1.0)
 
 
-def test_every_row_is_answered_as_by_predict_as_soon_as_it_has_come(model: RowPredictor) -> None:
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_row_is_answered_as_by_predict_as_soon_as_it_has_come(model: RowPredictor, dtype: type) -> None:
     series = stays(6, seed=1)
+    series = replace(series, values=series.values.astype(dtype))
     stream, told = model.stream(), {one.id: [] for one in series}
     for row in events(series):
         push(stream, [row])

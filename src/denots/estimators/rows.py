@@ -100,6 +100,11 @@ class RowPredictor(SeriesEstimator):
         given = {"sample_weight": sample_weight, "groups": groups, "validation": validation, "callbacks": callbacks}
         return self._fit(series, class_weight=self.class_weight, **given)
 
+    def read(self, X: Any) -> Reading:
+        """As in `SeriesEstimator`, in float64: what is told of a row has the bits of a stream, which takes Python's numbers."""
+        reading = super().read(X)
+        return replace(reading, series=replace(reading.series, values=reading.series.values.astype(np.float64)))
+
     def _to_learn(self, X: Any, y: Any) -> Any:
         return as_series_set(X)
 
