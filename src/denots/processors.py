@@ -44,6 +44,19 @@ def limited_to(jobs: int | None) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Within the block, kernels that this thread calls use it alone: waking others costs more than work of a millisecond."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def start_worker(threads: int, parent: int, stop: Any = None) -> None:
     """First thing in a process of a pool: keep to its threads, and end when the parent says so or is no more."""
     import torch

@@ -24,6 +24,7 @@ from denots.server.page import SCRIPT, build_page
 from denots.server.picture import draw_series, one_series
 from denots.server.problem import Problem, tell_problem
 
+CELL = 20  # bytes that a cell of an answer takes, about
 PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 PAGE = PRIVATE | {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
@@ -74,8 +75,9 @@ def _guarded_routes(desk: Desk) -> list[Route]:
         served = desk.keeper.served
         asked = served.asked(request.query_params)
         async with desk.taken():
-            answers = await desk.answer(served, asked, await desk.read(request, served))
-            content, media = await desk.aside(lambda: write_body(answers, request.headers.get("accept", "")))
+            told = await desk.answer(served, asked, await desk.read(request, served))
+            accepted, size = request.headers.get("accept", ""), CELL * sum(map(len, told.columns.values()))
+            content, media = await desk.aside(lambda: write_body(told, accepted), size)
         return Response(content, headers=PRIVATE | {"Denots-Model": served.digest}, media_type=media)
 
     async def picture(request: Request) -> Response:
@@ -87,7 +89,8 @@ def _guarded_routes(desk: Desk) -> list[Route]:
         async with desk.taken():
             one = one_series(await desk.read(request, served), id)
             told = None if asked is None else await desk.answer(served, asked, one)
-            content = await desk.aside(lambda: draw_series(one.series, told))
+            frame = None if told is None else told.frame()
+            content = await desk.aside(lambda: draw_series(one.series, frame))
         return Response(content, headers=PAGE, media_type="text/html")
 
     async def model(_: Request) -> Response:

@@ -5,14 +5,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from denots.data.reading import Reading
 from denots.server.asked import Asked
 from denots.server.served import Served
-
-if TYPE_CHECKING:
-    import pandas as pd
+from denots.server.told import Told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +17,7 @@ class _Waiting:
     served: Served
     asked: Asked
     reading: Reading
-    answer: "asyncio.Future[pd.DataFrame]"
+    answer: "asyncio.Future[Told]"
 
     @property
     def rows(self) -> int:
@@ -47,7 +44,7 @@ class Batcher:
         self._arrived = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="answers")
 
-    async def ask(self, served: Served, asked: Asked, reading: Reading) -> "pd.DataFrame":
+    async def ask(self, served: Served, asked: Asked, reading: Reading) -> Told:
         """The answers for the series of one request; cancelled, it is no longer waited for."""
         waiting = _Waiting(served, asked, reading, asyncio.get_running_loop().create_future())
         self._queue.append(waiting)
@@ -89,7 +86,7 @@ class Batcher:
     def _answer(self, batch: Sequence[_Waiting], loop: asyncio.AbstractEventLoop) -> None:
         """In the thread: answer together, or one by one where that fails, so that only the cause of a failure fails."""
         try:
-            tables = batch[0].served.answer([waiting.reading for waiting in batch], batch[0].asked)
+            told = batch[0].served.answer([waiting.reading for waiting in batch], batch[0].asked)
         except Exception as error:
             if len(batch) == 1:
                 loop.call_soon_threadsafe(_settle, batch[0].answer, error)
@@ -98,11 +95,11 @@ class Batcher:
                 self._answer([waiting], loop)
             return
         self.tell(sum(len(waiting.reading.ids) for waiting in batch))
-        for waiting, table in zip(batch, tables, strict=True):
-            loop.call_soon_threadsafe(_settle, waiting.answer, table)
+        for waiting, own in zip(batch, told, strict=True):
+            loop.call_soon_threadsafe(_settle, waiting.answer, own)
 
 
-def _settle(answer: "asyncio.Future[pd.DataFrame]", found: "pd.DataFrame | Exception") -> None:
+def _settle(answer: "asyncio.Future[Told]", found: Told | Exception) -> None:
     if answer.done():
         return
     if isinstance(found, Exception):

@@ -9,6 +9,7 @@ from denots.data.schema import TableSchema
 from denots.data.table_file import delimiter_of, parse_text
 from denots.server.limits import Limits
 from denots.server.problem import Problem
+from denots.server.told import Told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,20 +40,20 @@ def read_body(content: bytes, media: str, schema: TableSchema, limits: Limits) -
     return table
 
 
-def write_body(answers: "pd.DataFrame", accepted: str) -> tuple[bytes, str]:
+def write_body(told: Told, accepted: str) -> tuple[bytes, str]:
     """Answers in the form that a client accepts, JSON unless it asks for another, and the name of that form."""
     if CSV in accepted:
-        return answers.to_csv(index=False).encode(), f"{CSV}; charset=utf-8"
-    rows = records(answers)
+        return told.frame().to_csv(index=False).encode(), f"{CSV}; charset=utf-8"
+    rows = records(told)
     if "ndjson" in accepted:
         return "".join(f"{_dumped(row)}\n" for row in rows).encode(), NDJSON
     return _dumped({"answers": rows}).encode(), JSON
 
 
-def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+def records(told: Told) -> list[dict[str, Any]]:
     """One dictionary a row; None where there is no number, and for one that is not finite, which JSON does not know."""
-    columns = [[_plain(cell) for cell in table[name].tolist()] for name in table.columns]
-    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+    columns = [[_plain(cell) for cell in column] for column in told.columns.values()]
+    return [dict(zip(told.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _plain(cell: Any) -> Any:

@@ -1,10 +1,11 @@
 """Where requests are taken in: how many, how large and how long they may be, and what becomes of them."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -17,10 +18,9 @@ from denots.server.limits import Limits
 from denots.server.metrics import Metrics
 from denots.server.problem import Problem
 from denots.server.served import Served
+from denots.server.told import Told
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+SMALL = 20_000  # bytes that are read or written within a millisecond or two
 READERS = 2  # threads that read tables and write answers beside the one that answers
 T = TypeVar("T")
 
@@ -63,16 +63,20 @@ class Desk:
         content = await self._content(request)
         media = request.headers.get("content-type", "")
         schema = served.estimator.table_schema()
-        return await self.aside(lambda: served.estimator.read(read_body(content, media, schema, self.limits)))
+        return await self.aside(
+            lambda: served.estimator.read(read_body(content, media, schema, self.limits)), len(content)
+        )
 
-    async def answer(self, served: Served, asked: Asked, reading: Reading) -> "pd.DataFrame":
+    async def answer(self, served: Served, asked: Asked, reading: Reading) -> Told:
         """A row for each series, or for each time of a forecast, with its status."""
         answers = await self.batcher.ask(served, asked, reading)
         self.metrics.answered(answers)
         return answers
 
-    async def aside(self, work: Callable[[], T]) -> T:
-        """Do work of some milliseconds or more in a thread, so that the server goes on listening."""
+    async def aside(self, work: Callable[[], T], size: float = math.inf) -> T:
+        """Do work on so many bytes in a thread, so that the server goes on listening; on few, it is sooner done than handed on."""
+        if size <= SMALL:
+            return work()
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
     def close(self) -> None:

@@ -1,15 +1,11 @@
 """What Prometheus reads of a server."""
 
 import time
-from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from denots.estimators.partitions import Tally
-
-if TYPE_CHECKING:
-    import pandas as pd
+from denots.server.told import Told
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 SERIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -34,10 +30,12 @@ class Metrics:
         self._reloads = Counter("denots_reloads", "Attempts to reload the model.", ["outcome"], registry=self.registry)
         self.waiting = Gauge("denots_waiting_requests", "Requests read or answered now.", registry=self.registry)
 
-    def answered(self, answers: "pd.DataFrame") -> None:
-        tally = Tally.of(answers)
-        usual = tally.series - tally.failed - tally.unusual
-        for status, count in (("ok", usual), ("unusual", tally.unusual), ("failed", tally.failed)):
+    def answered(self, told: Told) -> None:
+        statuses = told.statuses()
+        failed = sum(status.startswith("not ") for status in statuses)
+        unusual = sum(status.startswith("unusual") for status in statuses)
+        usual = len(statuses) - failed - unusual
+        for status, count in (("ok", usual), ("unusual", unusual), ("failed", failed)):
             self._series.labels(status).inc(count)
 
     def batch(self, series: int) -> None:

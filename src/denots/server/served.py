@@ -3,27 +3,30 @@
 import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from denots.data.join import joined
 from denots.data.reading import Reading
 from denots.data.series import SeriesSet
-from denots.errors import InvalidFolder
+from denots.errors import InvalidFolder, Rejected
 from denots.estimators.estimator import SeriesEstimator
 from denots.estimators.folder import load_estimator
 from denots.folders import expanded
 from denots.inference.folder import MANIFEST
+from denots.processors import one_thread
 from denots.server.asked import Asked
 from denots.server.example import example_of, usual_span
+from denots.server.told import Told
+from denots.shapes import IntArray
 
-if TYPE_CHECKING:
-    import pandas as pd
+FEW_ROWS = 2000  # of a call that more than one thread would not make quicker
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,28 +63,24 @@ class Served:
         """What the parameters of a request ask of this model."""
         return Asked.read(query, takes_times=self.takes_times, asks_times=self.asks_times)
 
-    def answer(self, readings: Sequence[Reading], asked: Asked) -> "list[pd.DataFrame]":
-        """A table of answers for each reading, the same to the last bit as if it were alone."""
+    def answer(self, readings: Sequence[Reading], asked: Asked) -> list[Told]:
+        """Answers for each reading, the same to the last bit as if it were alone."""
         id = self.estimator.table_schema().id
-        sizes = [len(reading.ids) for reading in readings]
-        firsts = np.cumsum([0, *sizes])
-        numbered = [_numbered(reading, int(first)) for reading, first in zip(readings, firsts[:-1], strict=True)]
-        together = Reading(
-            joined([reading.series for reading in numbered]),
-            tuple(bad for reading in numbered for bad in reading.rejected),
-            np.arange(firsts[-1]),
-        )
-        with warnings.catch_warnings():
+        together, firsts = _joined(readings)
+        small = len(together.series.times) < FEW_ROWS
+        with warnings.catch_warnings(), one_thread() if small else nullcontext():
             warnings.simplefilter("ignore")  # the status of each series tells what they would
             table = self.estimator.predict_table(together, **asked.options())
         numbers = table[id].to_numpy()
-        ends = np.searchsorted(numbers, firsts)
-        parts = []
-        for reading, first, (begin, end) in zip(readings, firsts[:-1], pairwise(ends), strict=True):
-            own = table.iloc[begin:end].reset_index(drop=True)
-            own[id] = reading.ids[numbers[begin:end] - first]
-            parts.append(own)
-        return parts
+        columns = {name: table[name].tolist() for name in table.columns if name != id}
+        ends = np.searchsorted(numbers, firsts).tolist()
+        return [
+            Told(
+                {id: reading.ids[numbers[begin:end] - first].tolist()}
+                | {name: column[begin:end] for name, column in columns.items()}
+            )
+            for reading, first, (begin, end) in zip(readings, firsts[:-1], pairwise(ends), strict=True)
+        ]
 
     def describe(self) -> dict[str, Any]:
         """What a client has to know: the columns, the task, and a table to begin with."""
@@ -135,9 +134,14 @@ def digest_of(folder: Path) -> str:
         raise InvalidFolder(f"{folder} is not a model folder: {MANIFEST} cannot be read ({error.strerror}).") from error
 
 
-def _numbered(reading: Reading, first: int) -> Reading:
-    """The same reading with numbers for names, because two requests may name their series alike."""
-    number = {name: first + k for k, name in enumerate(reading.ids.tolist())}
-    ids = np.array([number[name] for name in reading.series.ids.tolist()], dtype=np.int64)
-    rejected = tuple(replace(bad, id=number[bad.id]) for bad in reading.rejected)
-    return Reading(replace(reading.series, ids=ids), rejected, np.arange(first, first + len(number)))
+def _joined(readings: Sequence[Reading]) -> tuple[Reading, IntArray]:
+    """All readings as one with numbers for names, because two requests may name their series alike; and the first of each."""
+    firsts = np.cumsum([0, *(len(reading.ids) for reading in readings)])
+    ids: list[int] = []
+    rejected: list[Rejected] = []
+    for reading, first in zip(readings, firsts.tolist(), strict=False):
+        number = {name: first + k for k, name in enumerate(reading.ids.tolist())}
+        ids += [number[name] for name in reading.series.ids.tolist()]
+        rejected += [replace(bad, id=number[bad.id]) for bad in reading.rejected]
+    series = joined([reading.series for reading in readings], np.array(ids, dtype=np.int64))
+    return Reading(series, tuple(rejected), np.arange(firsts[-1])), firsts
