@@ -27,7 +27,8 @@ def serve(
     ] = None,
     max_bytes: Annotated[int, typer.Option(min=1, help="Of one request.", rich_help_panel=LIMITS)] = 16_000_000,
     max_rows: Annotated[
-        int, typer.Option(min=1, help="Of the table of one request.", rich_help_panel=LIMITS)
+        int,
+        typer.Option(min=1, help="Of the table of one request, or remembered by one stream.", rich_help_panel=LIMITS),
     ] = 100_000,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds that one request may take.", rich_help_panel=LIMITS)
@@ -41,13 +42,21 @@ def serve(
             min=0, help="Milliseconds for which a request waits for others to be answered with.", rich_help_panel=LIMITS
         ),
     ] = 2.0,
+    max_streams: Annotated[
+        int, typer.Option(min=1, help="Streams at a time; more are turned away.", rich_help_panel=LIMITS)
+    ] = 16,
+    idle: Annotated[
+        float,
+        typer.Option(min=0.1, help="Seconds for which nothing may come on a stream.", rich_help_panel=LIMITS),
+    ] = 600.0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Keep at most so many processors busy. Default: all.")] = None,
 ) -> None:
     """Answer requests over HTTP with a fitted model (pip install 'denots[serve]').
 
     POST /predict takes a table as CSV, JSON or lines of JSON and answers for
-    each series like `denots predict`, with a status. GET / is a page to try
-    the model, /docs tells how programs ask, /metrics is for Prometheus.
+    each series like `denots predict`, with a status. POST /stream takes rows
+    as they come, like `denots stream`. GET / is a page to try the model,
+    /docs tells how programs ask, /metrics is for Prometheus.
     SIGHUP reloads the model folder: the old model answers until the new one
     is checked. SIGTERM and Ctrl-C finish what is being answered.
 
@@ -68,7 +77,15 @@ def serve(
         complain(
             "warning", f"whoever reaches {host} may ask the model; --token-file would prevent that.", "bold yellow"
         )
-    limits = Limits(bytes=max_bytes, rows=max_rows, seconds=timeout, waiting=max_waiting, window=window / 1000)
+    limits = Limits(
+        bytes=max_bytes,
+        rows=max_rows,
+        seconds=timeout,
+        waiting=max_waiting,
+        window=window / 1000,
+        streams=max_streams,
+        idle=idle,
+    )
     with limited_to(jobs):
         run(
             model,

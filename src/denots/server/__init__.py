@@ -6,5 +6,5 @@
       -> Served.answer                 served      a loaded model that has shown that it answers
       -> body or Problem               body        JSON, CSV or NDJSON; what is wrong, in words
 
-`app.py` lists the routes, `keeper.py` exchanges the model while requests go on, `run.py` owns the process.
+`live.py` answers rows as they come over one connection, `app.py` lists the routes, `keeper.py` exchanges the model while requests go on, `run.py` owns the process.
 """

@@ -18,6 +18,7 @@ from denots.server.desk import Desk
 from denots.server.guard import Guard
 from denots.server.keeper import Keeper
 from denots.server.limits import Limits
+from denots.server.live import Live, begin_stream
 from denots.server.metrics import Measured, Metrics
 from denots.server.openapi import DESCRIPTION, docs_page
 from denots.server.page import SCRIPT, build_page
@@ -57,7 +58,7 @@ def create_app(keeper: Keeper, limits: Limits, *, token: str | None = None, watc
                 await task
         desk.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[*guarded, *free],
         lifespan=lifespan,
         middleware=[
@@ -66,10 +67,12 @@ def create_app(keeper: Keeper, limits: Limits, *, token: str | None = None, watc
         ],
         exception_handlers={DenotsError: tell_problem, HTTPException: tell_problem, Exception: tell_problem},
     )
+    app.state.desk = desk
+    return app
 
 
 def _guarded_routes(desk: Desk) -> list[Route]:
-    """What tells something of the model, and needs the token; a further way to ask, such as a stream, is a line here."""
+    """What tells something of the model, and needs the token."""
 
     async def predict(request: Request) -> Response:
         served = desk.keeper.served
@@ -93,6 +96,10 @@ def _guarded_routes(desk: Desk) -> list[Route]:
             content = await desk.aside(lambda: draw_series(one.series, frame))
         return Response(content, headers=PAGE, media_type="text/html")
 
+    async def stream(request: Request) -> Live:
+        served = desk.keeper.served
+        return Live(desk, served, begin_stream(served, request))
+
     async def model(_: Request) -> Response:
         return JSONResponse(desk.keeper.served.describe(), headers=PRIVATE)
 
@@ -102,6 +109,7 @@ def _guarded_routes(desk: Desk) -> list[Route]:
     return [
         Route("/predict", predict, methods=["POST"]),
         Route("/picture", picture, methods=["POST"]),
+        Route("/stream", stream, methods=["POST"]),
         Route("/model", model),
         Route("/metrics", metrics),
     ]

@@ -36,7 +36,7 @@ class Asked:
             raise InvalidOption(
                 "'at' is for forecasts and models of rows; this model answers once per series, so leave it out."
             )
-        coverage = _number(query["coverage"], "coverage") if "coverage" in query else None
+        coverage = read_number(query["coverage"], "coverage") if "coverage" in query else None
         if "groups" in query and coverage is None:
             raise InvalidOption("'groups' says for whom a coverage holds; give a coverage, too, such as 0.9.")
         return cls(times, coverage, query.get("groups"))
@@ -48,13 +48,14 @@ class Asked:
 
 
 def read_times(text: str) -> tuple[float, ...]:
-    times = tuple(_number(part, "at") for part in text.split(",") if part.strip())
+    times = tuple(read_number(part, "at") for part in text.split(",") if part.strip())
     if not 0 < len(times) <= MOST_TIMES:
         raise InvalidOption(f"'at' names {len(times)} times; give 1 to {MOST_TIMES}, such as 24,36,48.")
     return times
 
 
-def _number(text: str, name: str) -> float:
+def read_number(text: str, name: str) -> float:
+    """The finite number that a parameter has."""
     try:
         number = float(text)
     except ValueError:

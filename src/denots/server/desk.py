@@ -32,7 +32,8 @@ class Desk:
         self.keeper, self.limits, self.metrics = keeper, limits, metrics
         self.batcher = Batcher(limits.window, limits.rows, metrics.batch)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="tables")
-        self._taken = 0
+        self._taken = self._streams = 0
+        self.closing = asyncio.Event()  # set when the server is told to end
 
     @property
     def full(self) -> bool:
@@ -57,6 +58,20 @@ class Desk:
         finally:
             self._taken -= 1
             self.metrics.waiting.set(self._taken)
+
+    @asynccontextmanager
+    async def streaming(self) -> AsyncIterator[None]:
+        """Within the block a stream is open."""
+        if self._streams >= self.limits.streams:
+            words = f"{self._streams} streams are open, as many as this server takes at a time; try again later."
+            raise Problem("too-many-requests", words)
+        self._streams += 1
+        self.metrics.streams.set(self._streams)
+        try:
+            yield
+        finally:
+            self._streams -= 1
+            self.metrics.streams.set(self._streams)
 
     async def read(self, request: Request, served: Served) -> Reading:
         """What a model can read of the table that a request brings."""

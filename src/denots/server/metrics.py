@@ -28,6 +28,8 @@ class Metrics:
             "denots_batch_series", "Series that one call answers.", buckets=SERIES, registry=self.registry
         )
         self._reloads = Counter("denots_reloads", "Attempts to reload the model.", ["outcome"], registry=self.registry)
+        self._events = Counter("denots_stream_lines", "Lines of streams.", registry=self.registry)
+        self.streams = Gauge("denots_streams", "Streams open now.", registry=self.registry)
         self.waiting = Gauge("denots_waiting_requests", "Requests read or answered now.", registry=self.registry)
 
     def answered(self, told: Told) -> None:
@@ -40,6 +42,9 @@ class Metrics:
 
     def batch(self, series: int) -> None:
         self._batch.observe(series)
+
+    def events(self, lines: int) -> None:
+        self._events.inc(lines)
 
     def reloaded(self, well: bool) -> None:
         self._reloads.labels("done" if well else "refused").inc()

@@ -7,6 +7,7 @@ from denots import __version__
 from denots.pages.document import document, scrolled, table
 from denots.server.asked import PARAMETERS
 from denots.server.body import CSV, JSON, NDJSON, TSV
+from denots.server.live import RULES
 from denots.server.problem import KINDS
 from denots.server.problem import MEDIA as PROBLEM
 
@@ -84,10 +85,15 @@ SCHEMAS: dict[str, Any] = {
 }
 _TOKEN: list[dict[str, list[str]]] = [{"token": []}, {}]
 _ASKING = (400, 401, 408, 413, 415, 422, 429, 500, 504)
-_QUERY = [
-    {"name": name, "in": "query", "required": False, "description": words, "schema": {"type": "string"}}
-    for name, words in PARAMETERS.items()
-]
+
+
+def _query(parameters: dict[str, str]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "query", "required": False, "description": words, "schema": {"type": "string"}}
+        for name, words in parameters.items()
+    ]
+
+
 _ID = {"name": "series", "in": "query", "required": True, "description": "its id", "schema": {"type": "string"}}
 
 
@@ -121,13 +127,21 @@ def _operation(
     return {"summary": summary, "security": [] if open else _TOKEN, **more, "responses": responses}
 
 
+_STREAM = (
+    'A line {"id": "ann", "time": 9.5, "values": {"pulse": 84}} a row, with static and start for a new series, or '
+    '{"now": 10}, which asks about all series, with ids about some.'
+)
+_STREAMED = (
+    "A line for each answer: its number (answer), the line that it answers (event), id, time, what is told and a status; or "
+    "error, where a line is wrong. A line with a problem is the last."
+)
 PATHS: dict[str, Any] = {
     "/predict": {
         "post": _operation(
             "Answers for the series of a table, each with a status; a series that cannot be read harms no other.",
             {JSON: _schema("Answers"), NDJSON: _text("An answer a line."), CSV: _text("A row for each answer.")},
             _ASKING,
-            parameters=_QUERY,
+            parameters=_query(PARAMETERS),
             requestBody=_TABLE,
         )
     },
@@ -136,8 +150,17 @@ PATHS: dict[str, Any] = {
             "A picture of one series of a table, with its forecast if one is asked for.",
             {"text/html": _text("A part of a page, with charts as SVG.")},
             _ASKING,
-            parameters=[_ID, *_QUERY],
+            parameters=[_ID, *_query(PARAMETERS)],
             requestBody=_TABLE,
+        )
+    },
+    "/stream": {
+        "post": _operation(
+            "Rows of any number of series as they come, over one connection, each answered at once by a model of rows.",
+            {NDJSON: _text(_STREAMED)},
+            (401, 415, 422, 429, 500),
+            parameters=_query(RULES),
+            requestBody={"required": True, "description": _STREAM, "content": {NDJSON: _text(_STREAM)}},
         )
     },
     "/model": {"get": _operation("The model: its columns, its task, an example.", {JSON: _schema("Model")}, (401,))},
@@ -167,6 +190,7 @@ DESCRIPTION: dict[str, Any] = {
 _EXAMPLES = """curl --data-binary @visits.csv -H 'Content-Type: text/csv' ADDRESS/predict
 curl --data-binary @visits.csv -H 'Content-Type: text/csv' -H 'Accept: text/csv' 'ADDRESS/predict?coverage=0.9'
 curl --json '[{"patient": "ann", "when": 0, "pulse": 71}, {"patient": "ann", "when": 3.5, "pulse": 74}]' ADDRESS/predict
+curl -NT - -X POST -H 'Content-Type: application/x-ndjson' 'ADDRESS/stream?lag=1' < events.ndjson
 curl -H 'Authorization: Bearer TOKEN' ADDRESS/model"""
 
 
@@ -185,7 +209,7 @@ def docs_page() -> str:
             ("content type", "content"), [(media, _words(told)) for media, told in _TABLE["content"].items()], "tables"
         ),
         "<h2>What a request may ask</h2>",
-        table(("parameter", "meaning"), list(PARAMETERS.items()), "parameters"),
+        table(("parameter", "meaning"), list((PARAMETERS | RULES).items()), "parameters"),
         "<h2>Why there may be no answer</h2>",
         f'<p class="soft">As {PROBLEM}: type, title, status and detail; series, where they are to blame.</p>',
         scrolled(

@@ -12,6 +12,7 @@ import uvicorn
 
 from denots.errors import InvalidOption
 from denots.server.app import create_app
+from denots.server.desk import Desk
 from denots.server.keeper import Keeper
 from denots.server.limits import Limits
 
@@ -45,8 +46,9 @@ def serve(
     """
     keeper = Keeper(folder)
     opened = _opened(host, port)
+    app = create_app(keeper, limits, token=token, watch=watch)
     config = uvicorn.Config(
-        create_app(keeper, limits, token=token, watch=watch),
+        app,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -55,19 +57,20 @@ def serve(
         timeout_graceful_shutdown=int(limits.seconds) + PATIENCE,
     )
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    asyncio.run(_serve(_Server(config), keeper, opened, started))
+    asyncio.run(_serve(_Server(config), app.state.desk, opened, started))
 
 
-async def _serve(server: uvicorn.Server, keeper: Keeper, opened: socket.socket, started: Callable[[str], None]) -> None:
+async def _serve(server: uvicorn.Server, desk: Desk, opened: socket.socket, started: Callable[[str], None]) -> None:
     loop = asyncio.get_running_loop()
     reloads: set[asyncio.Task[None]] = set()  # a task that nobody holds may be forgotten before it ends
 
     def reload() -> None:
-        task = asyncio.create_task(keeper.reload())
+        task = asyncio.create_task(desk.keeper.reload())
         reloads.add(task)
         task.add_done_callback(reloads.discard)
 
     def stop() -> None:
+        desk.closing.set()
         server.handle_exit(signal.SIGINT, None)  # asked twice, it waits for nothing
 
     loop.add_signal_handler(signal.SIGHUP, reload)

@@ -83,6 +83,11 @@ class Stream:
     def __len__(self) -> int:
         return len(self._tracks)
 
+    @property
+    def kept(self) -> int:
+        """How many rows are remembered, of all series."""
+        return sum(len(track.times) for track in self._tracks.values())
+
     def push(
         self,
         id: str | int,
