@@ -1,7 +1,7 @@
 """What could be read of a table or a list, and what could not."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,10 @@ class Reading:
     series: SeriesSet
     rejected: tuple[Rejected, ...]
     ids: npt.NDArray[Any]
+
+    def in_double(self) -> "Reading":
+        """The same in float64, as numbers are pushed to a stream, so that what is told of a row has the same bits there."""
+        return replace(self, series=replace(self.series, values=self.series.values.astype(np.float64)))
 
     def check(self) -> SeriesSet:
         """The series, if none was rejected; else one error that names all of them.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from denots.data.asked import as_rectangle, asked_times
 from denots.data.inputs import as_series_set
-from denots.data.reading import own_rows
+from denots.data.reading import Reading, own_rows
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.estimators.estimator import SeriesEstimator
@@ -101,9 +101,8 @@ class RowPredictor(SeriesEstimator):
         return self._fit(series, class_weight=self.class_weight, **given)
 
     def read(self, X: Any) -> Reading:
-        """As in `SeriesEstimator`, in float64: what is told of a row has the bits of a stream, which takes Python's numbers."""
-        reading = super().read(X)
-        return replace(reading, series=replace(reading.series, values=reading.series.values.astype(np.float64)))
+        """As in `SeriesEstimator`, in float64."""
+        return super().read(X).in_double()
 
     def _to_learn(self, X: Any, y: Any) -> Any:
         return as_series_set(X)

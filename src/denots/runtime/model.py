@@ -111,4 +111,5 @@ class RuntimeModel:
         check_row_length(X, self.expected, len(self.channels), "the model")
         reading = X if isinstance(X, Reading) else scan_series(X, self.schema, len(self.channels))
         series = match_columns(reading.series, self.channels, self.static_names)
-        return replace(reading, series=series.without_row_target())
+        own = replace(reading, series=series.without_row_target())
+        return own.in_double() if isinstance(self.task, RowAnswers) else own
