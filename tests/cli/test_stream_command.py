@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from denots import RowPredictor, SeriesSet, load
-from denots.cli.stream import chunks
+from denots import RowPredictor, SeriesClassifier, SeriesSet, load
+from denots.cli.stream import chunks, stream
+from denots.errors import InvalidOption
 from denots.stream.lines import LONGEST, Lines, Splitter, encoded
 
 
@@ -84,6 +85,14 @@ def test_the_end_is_clean_and_what_went_into_a_pipe_comes_again_with_its_number(
     last = subprocess.run(command(ward, *options), input=events, stdout=subprocess.PIPE, check=True).stdout
     assert seen == whole[:120]
     assert last == b"".join(whole[50:])  # those since the clean end come again, byte for byte
+
+
+def test_a_model_of_whole_series_has_no_stream(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).normal(size=(40, 6, 1))
+    series = SeriesSet.from_arrays(np.tile(np.arange(6.0), (40, 1)), values, target=[0, 1] * 20)
+    SeriesClassifier("summary", random_state=0).fit(series).save(tmp_path / "model")
+    with pytest.raises(InvalidOption, match="answers about whole series; a stream needs a model of rows"):
+        stream(tmp_path / "model")
 
 
 def test_a_bad_line_is_answered_by_its_error_and_the_others_by_their_answers(ward: Path) -> None:

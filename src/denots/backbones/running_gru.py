@@ -31,9 +31,10 @@ def _step(
     """The state of torch's GRU after one row, each series by itself."""
     w_in, w_state, b_in, b_state = weights
     read, kept = _linear(x, w_in, b_in), _linear(h, w_state, b_state)
-    (r_in, z_in, n_in), (r, z, n) = np.split(read, 3, axis=1), np.split(kept, 3, axis=1)
-    z = _sigmoid(z_in + z)
-    return (1 - z) * np.tanh(n_in + _sigmoid(r_in + r) * n) + z * h
+    size = h.shape[1]
+    reset, new = slice(size), slice(2 * size, 3 * size)
+    z = _sigmoid(read[:, size : 2 * size] + kept[:, size : 2 * size])
+    return (1 - z) * np.tanh(read[:, new] + _sigmoid(read[:, reset] + kept[:, reset]) * kept[:, new]) + z * h
 
 
 def _linear(x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
@@ -92,4 +93,4 @@ class RunningGRU(RowReader):
         return self.coarse or torch.is_grad_enabled()
 
     def _weights(self) -> tuple[np.ndarray, ...]:
-        return tuple(weight.detach().numpy() for weight in self.core.parameters())
+        return tuple(weight.detach().numpy() for weight in self.core.all_weights[0])
