@@ -83,9 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found: dict[str, Scores] = {}
         for system in options.systems:
             found[system] = scored(split, system, options)
-            record(options.folder, split, system, found[system])
+            record(options.folder, split, system, found[system], options_of(system, options.set))
         if len(found) > 1:
-            record(options.folder, split, BLEND, blended(split, list(found.values())))
+            record(options.folder, split, BLEND, blended(split, list(found.values())), {})
     lines = read(options.folder / "records.jsonl")
     if options.keep:
         write_file_whole(RECORDS, "".join(json.dumps(line) + "\n" for line in lines).encode())
@@ -141,18 +141,24 @@ def learn(split: Split, system: str, options: argparse.Namespace) -> RowPredicto
     of_healthy = np.repeat(healthy, split.train.lengths)
     left_out = of_healthy & (rng.random(len(split.train.times)) > 1 / options.thin)
     gain, held = worth(split.train).gain, worth(split.val).gain
-    chosen: dict[str, Any] = {}
-    for text in options.set:
-        name, _, value = text.partition("=")
-        owner, _, option = name.partition(".")
-        if owner == system:
-            chosen[option] = json.loads(value)
+    chosen = options_of(system, options.set)
     model = RowPredictor(system, task="row-classification", options=chosen, random_state=options.seed, verbose=True)
     return model.fit(
         replace(split.train, row_target=np.where(left_out, np.nan, gain > 0)),
         sample_weight=np.abs(gain) * np.where(of_healthy, options.thin, 1),
         validation=(replace(split.val, row_target=(held > 0).astype(np.float64)), np.abs(held)),
     )
+
+
+def options_of(system: str, settings: Sequence[str]) -> dict[str, Any]:
+    """What was set for a system, such as `running-trees.rounds=200`."""
+    chosen: dict[str, Any] = {}
+    for text in settings:
+        name, _, value = text.partition("=")
+        owner, _, option = name.partition(".")
+        if owner == system:
+            chosen[option] = json.loads(value)
+    return chosen
 
 
 def blended(split: Split, members: list[Scores]) -> Scores:
@@ -179,7 +185,7 @@ def blended(split: Split, members: list[Scores]) -> Scores:
     return Scores(*(scores.numpy() for scores in told), seconds, cpu_seconds)
 
 
-def record(folder: Path, split: Split, system: str, scores: Scores) -> None:
+def record(folder: Path, split: Split, system: str, scores: Scores, chosen: dict[str, Any]) -> None:
     """One line for each split and system, the latest."""
     held, tested = worth(split.val), worth(split.test)
     threshold = held.threshold(scores.val)
@@ -187,6 +193,7 @@ def record(folder: Path, split: Split, system: str, scores: Scores) -> None:
     line = {
         "split": split.name,
         "system": system,
+        "options": chosen,
         "utility": tested.utility(scores.test >= threshold),
         "utility held back": held.utility(scores.val >= threshold),
         "AUROC of hours": float(auroc(torch.from_numpy(scores.test), labels)),
@@ -219,6 +226,15 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
+def set_for(lines: Sequence[dict[str, Any]]) -> list[str]:
+    """The options that were set for each training, where there are any."""
+    return [
+        f"- {line['system']}, {line['split']}: " + ", ".join(f"{k}={v}" for k, v in line["options"].items())
+        for line in lines
+        if line.get("options")
+    ]
+
+
 def page(lines: Sequence[dict[str, Any]]) -> str:
     return f"""# An alarm for sepsis, hour by hour
 
@@ -231,8 +247,11 @@ score from which on the alarm rings is chosen on held-back training patients; th
 
 {table(lines)}
 
+{chr(10).join(set_for(lines))}
+
 `running-trees` is LightGBM on running summaries of every channel, `running-gru` a GRU that is told what was seen and how long ago,
-`running-denots` DeNOTS, integrated from row to row.
+`running-denots` DeNOTS, integrated from row to row. Options above were set with `--set SYSTEM.OPTION=VALUE`; those trainings are short, a few passes over
+the patients.
 
 ```
 denots data import sepsis FOLDER
