@@ -97,7 +97,9 @@ def rows(ids: int, hour: int, rng: np.random.Generator) -> Iterator[Row]:
 def speed(name: str, sizes: Sequence[int]) -> None:
     say(
         f"\n{name}\n| series | rows before | push, us: p50 | p99 | alone, us a row: p50 | p99 | alone, rows a second "
-        "| together, us a row | together, rows a second | bytes a series|\n" + "|---:" * 10 + "|"
+        "| together, us a row | together, rows a second | most bytes a series, with all answers |\n"
+        + "|---:" * 10
+        + "|"
     )
     model = taught(name, drawn(200, seed=0))
     for ids in sizes:
