@@ -6,7 +6,8 @@ of a `SeriesSet` as plain .npy files. A shard whose bytes have changed is refuse
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -52,6 +53,7 @@ class ShardedSet:
     observations: int
     statistics: Statistics
     workers: Workers = field(default_factory=Here)
+    kept: "_Kept" = field(default_factory=lambda: _Kept(), repr=False)
 
     @classmethod
     def open(cls, folder: str | Path) -> "ShardedSet":
@@ -99,6 +101,9 @@ class ShardedSet:
 
     def shard(self, k: int) -> SeriesSet:
         """One shard, memory-mapped; its bytes are compared with their hashes when it is first opened."""
+        return self.kept.get(k, self._open)
+
+    def _open(self, k: int) -> SeriesSet:
         found = _opened(self.folder / shard_name(k), tuple(sorted(self.hashes[k].items())))
         arrays = {name: array.astype(self.dtypes[name], copy=False) for name, array in found.items()}
         return SeriesSet(
@@ -164,6 +169,24 @@ class ShardedSet:
     def _array(self, k: int, name: str) -> npt.NDArray[Any]:
         """One array of a shard, without opening the others."""
         return _checked(self.folder / shard_name(k) / f"{name}.npy", self.hashes[k][f"{name}.npy"])
+
+
+class _Kept:
+    """Shards that were asked for last: to look through all of their values for every batch takes longer than to learn."""
+
+    def __init__(self) -> None:
+        self.sets: OrderedDict[int, SeriesSet] = OrderedDict()
+
+    def __reduce__(self) -> tuple[type["_Kept"], tuple[()]]:
+        return _Kept, ()  # another process opens its own
+
+    def get(self, k: int, open_shard: Callable[[int], SeriesSet]) -> SeriesSet:
+        if k not in self.sets:
+            self.sets[k] = open_shard(k)
+        self.sets.move_to_end(k)
+        if len(self.sets) > OPEN:
+            self.sets.popitem(last=False)
+        return self.sets[k]
 
 
 def is_sharded(folder: Path) -> bool:
