@@ -24,9 +24,9 @@ imported = time.perf_counter()
 denots.runtime.load(sys.argv[1])
 loaded = time.perf_counter()
 assert not {"torch", "sklearn", "pandas", "scipy", "lightgbm", "safetensors"} & set(sys.modules)
-print(between - begin, imported - between, loaded - imported, loaded - begin)
+print(between - begin, imported - between, loaded - imported, loaded - begin, time.process_time())
 """
-PARTS = ("import numpy", "import denots.runtime", "load the model", "cold start")
+PARTS = ("import numpy", "import denots.runtime", "load the model", "cold start", "processor time with that of Python")
 
 
 def environment(folder: Path, wheel: Path) -> tuple[Path, Path]:
