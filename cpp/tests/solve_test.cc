@@ -150,8 +150,10 @@ void test_judged(const Method& method, double tolerance, Wide smooth_states, Wid
     judged.expect_gradient(&FieldWeights::weight_out, gradient.weight_out, gradients_within,
                            "weight_out gradient");
     judged.expect_gradient(&FieldWeights::bias_out, gradient.bias_out, gradients_within, "bias_out gradient");
-    judged.expect_knots(&WideSignal::values, gradient.values, 100 * smooth_gradients * wider,
-                        "values gradient");
+    // Two knots stand at one time: moving one of them makes the signal jump, where no step may land.
+    if (!land_on_knots)
+      judged.expect_knots(&WideSignal::values, gradient.values, 100 * smooth_gradients * wider,
+                          "values gradient");
     judged.expect_knots(&WideSignal::slopes, gradient.slopes, 100 * smooth_gradients * wider,
                         "slopes gradient");
     for (std::size_t i = 0; i < 3; ++i) {
