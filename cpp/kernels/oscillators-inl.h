@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "denots/oscillators.h"
+#include "gemm-inl.h"
+#include "rk-inl.h"
 #include "vec-inl.h"
 
 namespace denots::DENOTS_TARGET {
@@ -102,20 +104,27 @@ class Pieces {
       if (lane < used) lay_out(series[lane], parts_[lane]);
       count = std::max(count, parts_[lane].size());
     }
-    const auto channels = static_cast<std::size_t>(signals_.channels * powers()), L = std::size_t{lanes};
+    const auto numbers = static_cast<std::size_t>(signals_.channels * powers()), L = std::size_t{lanes};
     widths_.assign(count * L, 0.0f);
-    coefficients_.assign(count * channels * L, 0.0f);
+    coefficients_.resize(count * numbers * L);
     overlaps_.assign((count + 1) * static_cast<std::size_t>(bank_.thresholds) * L, 0.0f);
-    for (int lane = 0; lane < used; ++lane) {
-      for (std::size_t piece = 0; piece < parts_[lane].size(); ++piece) {
-        const Part& part = parts_[lane][piece];
-        widths_[piece * L + static_cast<std::size_t>(lane)] = static_cast<float>(part.width * part.share);
-        float* const to = coefficients_.data() + piece * channels * L + lane;
-        curved() ? fill_curved(part, to) : fill_straight(part, to);
+    // One lane after the other, and then all lanes number by number: memory is written once, in order.
+    rows_.assign(numbers * L, 0.0f);
+    for (std::size_t piece = 0; piece < count; ++piece) {
+      for (std::size_t lane = 0; lane < static_cast<std::size_t>(used); ++lane) {
+        float* const row = rows_.data() + lane * numbers;
+        if (piece < parts_[lane].size()) {
+          const Part& part = parts_[lane][piece];
+          widths_[piece * L + lane] = static_cast<float>(part.width * part.share);
+          curved() ? fill_curved(part, row) : fill_straight(part, row);
+        } else if (piece == parts_[lane].size()) {
+          std::fill_n(row, numbers, 0.0f);
+          if (piece == 0) hold(series[lane], row);
+        }
       }
-      if (parts_[lane].empty()) hold(series[lane], coefficients_.data() + lane);
-      overlap(static_cast<std::int64_t>(parts_[lane].size()), lane);
+      turn(numbers, coefficients_.data() + piece * numbers * L);
     }
+    for (int lane = 0; lane < used; ++lane) overlap(static_cast<std::int64_t>(parts_[lane].size()), lane);
   }
 
   std::int64_t count() const { return static_cast<std::int64_t>(widths_.size()) / lanes; }
@@ -154,11 +163,22 @@ class Pieces {
     }
   }
 
+  // rows_ [lane][number] to [number][lane].
+  void turn(std::size_t numbers, float* to) const {
+    const float* const from = rows_.data();
+    const std::size_t whole = numbers - numbers % square_of(0.0f);
+    rows_to_lanes(
+        static_cast<std::int64_t>(whole),
+        [=](int lane) { return from + static_cast<std::size_t>(lane) * numbers; }, to);
+    for (std::size_t k = whole; k < numbers; ++k)
+      for (std::size_t lane = 0; lane < lanes; ++lane) to[k * lanes + lane] = from[lane * numbers + k];
+  }
+
   // One moment: its values, held for no time.
   void hold(std::int64_t series, float* to) const {
     const std::int64_t knot = forward_ ? signals_.begins[series] : signals_.ends[series] - 1;
     for (std::int64_t c = 0; c < signals_.channels; ++c)
-      to[c * powers() * lanes] = signals_.values[knot * signals_.channels + c];
+      to[c * powers()] = signals_.values[knot * signals_.channels + c];
   }
 
   void fill_straight(const Part& part, float* to) const {
@@ -167,8 +187,8 @@ class Pieces {
     const double from = part.from + (forward_ ? 0 : part.share), share = forward_ ? part.share : -part.share;
     for (std::int64_t c = 0; c < signals_.channels; ++c) {
       const double a = here[c], rise = there[c] - a;
-      to[2 * c * lanes] = static_cast<float>(a + from * rise);
-      to[(2 * c + 1) * lanes] = static_cast<float>(rise * share);
+      to[2 * c] = static_cast<float>(a + from * rise);
+      to[2 * c + 1] = static_cast<float>(rise * share);
     }
   }
 
@@ -184,7 +204,7 @@ class Pieces {
       if (!forward_) {  // r -> 1 - r
         q[0] += q[1] + q[2] + q[3], q[1] = -(q[1] + 2 * q[2] + 3 * q[3]), q[2] += 3 * q[3], q[3] = -q[3];
       }
-      for (int power = 0; power < 4; ++power) to[(4 * c + power) * lanes] = static_cast<float>(q[power]);
+      for (int power = 0; power < 4; ++power) to[4 * c + power] = static_cast<float>(q[power]);
     }
   }
 
@@ -196,6 +216,11 @@ class Pieces {
     for (std::int64_t piece = 0; piece < parts; ++piece) whole += width(piece)[lane];
     for (std::int64_t t = 0; t < bank_.thresholds; ++t) {
       const double from = bank_.window[t], to = bank_.window[bank_.thresholds + t];
+      if (t > 0 && from == bank_.window[t - 1] && to == bank_.window[bank_.thresholds + t - 1]) {
+        for (std::int64_t piece = 0; piece < parts; ++piece) slot(piece, t) = slot(piece, t - 1);
+        slot(count(), t) = slot(count(), t - 1);
+        continue;
+      }
       const double first = (forward_ ? from : 1 - to) * whole, last = (forward_ ? to : 1 - from) * whole;
       double begin = 0, sum = 0;
       for (std::int64_t piece = 0; piece < parts; ++piece) {
@@ -213,7 +238,7 @@ class Pieces {
   const Bank& bank_;
   bool forward_;
   std::vector<Part> parts_[lanes];
-  std::vector<float> widths_, coefficients_, overlaps_;
+  std::vector<float> widths_, coefficients_, overlaps_, rows_;
 };
 
 DENOTS_INLINE FloatV load_any(const float* from) {
@@ -234,28 +259,37 @@ class Oscillation {
     terms_.resize(static_cast<std::size_t>(bank_.used[o]));
     for (std::size_t i = 0; i < terms_.size(); ++i) {
       const std::int64_t k = static_cast<std::int64_t>(i) * bank_.oscillators + o;
-      terms_[i] = {bank_.channel[k] * pieces.powers() * lanes, bank_.value_weight[k], bank_.slope_weight[k]};
+      terms_[i] = {bank_.channel[k] * pieces.powers() * lanes, bank_.value_weight[k], bank_.slope_weight[k],
+                   FloatV{}};
     }
     outputs_.resize(static_cast<std::size_t>((pieces.count() + 1) * lanes));
     const FloatV pace = bank_.relative[o] != 0.0f ? (span > 0.0f ? 1.0f / span : splat(1.0f)) : splat(1.0f);
-    pieces.curved() ? solve<true>(o, pieces, pace) : solve<false>(o, pieces, pace);
-    segments_.resize(static_cast<std::size_t>(pieces.count()));
-    for (std::int64_t piece = 0; piece < pieces.count(); ++piece) {
-      const FloatV top = max(output(piece), output(piece + 1)),
-                   bottom = min(output(piece), output(piece + 1));
-      segments_[static_cast<std::size_t>(piece)] = {top, bottom, 1.0f / max(top - bottom, splat(1e-30f))};
-    }
+    const bool values = reads(&Term::value), slopes = reads(&Term::slope);
+    if (pieces.curved())
+      solve<true, true, true>(o, pieces, pace);
+    else if (values && slopes)
+      solve<false, true, true>(o, pieces, pace);
+    else
+      values ? solve<false, true, false>(o, pieces, pace) : solve<false, false, true>(o, pieces, pace);
   }
 
-  // The share of time above each threshold; `put(row, value)` takes a lane a series.
+  // The share of time above each threshold; `put(row, value)` takes a lane a series. Several thresholds at
+  // once, because sums of one alone wait for each other.
   template <class Put>
   void tell_shares(std::int64_t o, const Pieces& pieces, Put put) const {
-    for (std::int64_t t = 0; t < bank_.thresholds; ++t) put(t, above(o, t, pieces).share);
+    constexpr std::int64_t at_once = 5;
+    for (std::int64_t t = 0; t < bank_.thresholds; t += at_once)
+      with_count(static_cast<int>(std::min(at_once, bank_.thresholds - t)), [&](auto count) {
+        constexpr int N = decltype(count)::value;
+        FloatV found[N];
+        shares<N>(o, t, pieces, found);
+        for (int i = 0; i < N; ++i) put(t + i, found[i]);
+      });
   }
 
   // Everything, in the order of Pool and then two rows a threshold.
   template <class Put>
-  void tell_all(std::int64_t o, const Pieces& pieces, Put put) const {
+  void tell_all(std::int64_t o, const Pieces& pieces, Put put) {
     const std::int64_t count = pieces.count();
     FloatV y = output(0), highest = y, lowest = y, sum{}, when{}, elapsed{};
     for (std::int64_t piece = 0; piece < count; ++piece) {
@@ -267,6 +301,9 @@ class Oscillation {
     }
     const auto lasted = elapsed > 0.0f;
     const FloatV per_time = lasted ? 1.0f / elapsed : FloatV{};
+    segments_.resize(static_cast<std::size_t>(count));
+    for (std::int64_t piece = 0; piece < count; ++piece)
+      segments_[static_cast<std::size_t>(piece)] = Segment(output(piece), output(piece + 1));
     std::int64_t row = 0;
     for (const FloatV value : {highest, lowest, lasted ? sum * per_time : y, y, when * per_time})
       put(row++, value);
@@ -280,6 +317,7 @@ class Oscillation {
   struct Term {
     std::int64_t offset;  // of the channel in the coefficients of a piece
     float value, slope;
+    FloatV paced;  // the value for the width of a piece
   };
   struct Above {
     FloatV share, excess;
@@ -287,13 +325,50 @@ class Oscillation {
   // An output between the ends of a piece, as a straight line.
   struct Segment {
     FloatV top, bottom, rise;  // the last one: inverse of how far it rises or falls
+
+    Segment() = default;
+    DENOTS_INLINE Segment(FloatV from, FloatV to)
+        : top(max(from, to)), bottom(min(from, to)), rise(1.0f / max(top - bottom, splat(1e-30f))) {}
+    // The part of it that is above a threshold.
+    DENOTS_INLINE FloatV above(FloatV threshold) const {
+      const FloatV one = splat(1.0f), high = max(top - threshold, FloatV{});
+      return bottom - threshold > 0.0f ? one : min(high * rise, one);
+    }
   };
 
   FloatV output(std::int64_t end) const { return load_any(outputs_.data() + end * lanes); }
 
+  bool reads(float Term::* weight) const {
+    return std::any_of(terms_.begin(), terms_.end(), [=](const Term& term) { return term.*weight != 0.0f; });
+  }
+
+  template <int N>
+  DENOTS_INLINE void shares(std::int64_t o, std::int64_t first, const Pieces& pieces, FloatV* found) const {
+    const std::int64_t count = pieces.count(), stride = bank_.thresholds * lanes;
+    const float *overlaps = pieces.overlaps(0) + first * lanes, *y = outputs_.data();
+    FloatV threshold[N], share[N] = {};
+    for (int i = 0; i < N; ++i) threshold[i] = splat(bank_.threshold[(first + i) * bank_.oscillators + o]);
+    FloatV before = load_any(y);
+    for (std::int64_t piece = 0; piece < count; ++piece, overlaps += stride) {
+      const FloatV after = load_any(y += lanes);
+      const Segment it(before, after);
+#pragma GCC unroll 8
+      for (int i = 0; i < N; ++i)
+        share[i] = fma(load_any(overlaps + i * lanes), it.above(threshold[i]), share[i]);
+      before = after;
+    }
+    for (int i = 0; i < N; ++i) {
+      const FloatV window = load_any(overlaps + i * lanes), zero{}, one = splat(1.0f);
+      const auto wide = window > 0.0f;
+      found[i] =
+          wide ? share[i] * (1.0f / (wide ? window : one)) : (before - threshold[i] > 0.0f ? one : zero);
+    }
+  }
+
   // With u(r) = q0 + q1 r + q2 r^2 + q3 r^3 the integral of e^(Z (1 - r)) u(r) is the sum of k! q_k
   // phi_(k+1)(Z).
-  template <bool curved>
+  // Weights that are zero are not read.
+  template <bool curved, bool reads_values, bool reads_slopes>
   void solve(std::int64_t o, const Pieces& pieces, FloatV pace) {
     const Complex lambda{-(bank_.rate[o] * pace), bank_.frequency[o] * pace};
     const FloatV cosine = splat(bank_.cosine[o]), sine = splat(bank_.sine[o]);
@@ -317,15 +392,16 @@ class Oscillation {
       if (!all(next == width)) {
         width = next, paced = pace * width;
         phi = Phi({lambda.re * width, lambda.im * width});
+        for (Term& term : terms_) term.paced = term.value * paced;
       }
       const float* const polynomial = pieces.coefficients(piece);
       FloatV zeroth{}, first{}, second{}, third{};  // factors of phi_1 .. phi_4
       for (const Term& term : terms_) {
-        const FloatV value = term.value * paced, slope = splat(term.slope);
+        const FloatV value = term.paced, slope = splat(term.slope);
         const float* const q = polynomial + term.offset;
         const FloatV q1 = load_any(q + lanes);
-        zeroth = fma(value, load_any(q), fma(slope, q1, zeroth));
-        first = fma(value, q1, first);
+        if constexpr (reads_slopes) zeroth = fma(slope, q1, zeroth);
+        if constexpr (reads_values) zeroth = fma(value, load_any(q), zeroth), first = fma(value, q1, first);
         if constexpr (curved) {
           const FloatV q2 = 2.0f * load_any(q + 2 * lanes), q3 = 6.0f * load_any(q + 3 * lanes);
           first = fma(slope, q2, first);
@@ -334,8 +410,9 @@ class Oscillation {
         }
       }
       const Complex decayed = phi.e * z;
-      z = {fma(phi.one.re, zeroth, fma(phi.two.re, first, decayed.re)),
-           fma(phi.one.im, zeroth, fma(phi.two.im, first, decayed.im))};
+      z = decayed;
+      if constexpr (reads_values) z = {fma(phi.two.re, first, z.re), fma(phi.two.im, first, z.im)};
+      z = {fma(phi.one.re, zeroth, z.re), fma(phi.one.im, zeroth, z.im)};
       if constexpr (curved)
         z = {fma(phi.three.re, second, fma(phi.four.re, third, z.re)),
              fma(phi.three.im, second, fma(phi.four.im, third, z.im))};

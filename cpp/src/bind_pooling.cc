@@ -9,6 +9,7 @@
 #include "denots/convolutions.h"
 #include "denots/cpu.h"
 #include "denots/drive.h"
+#include "denots/driven_path.h"
 #include "denots/normal_scores.h"
 #include "denots/oscillators.h"
 #include "denots/summary.h"
@@ -229,6 +230,45 @@ void bind_summary(nb::module_& m) {
         "threads"_a);
 }
 
+template <class Observed, class Real>
+void fill_driven_path(Vector<const std::int64_t> offsets, Vector<const double> times,
+                      Vector<const double> start, Matrix<const Observed> values, bool presence, bool ages,
+                      bool differences, double pace, double depth, Vector<const double> centre,
+                      Vector<const double> scale, Vector<const double> slope_scale, Vector<double> knot_times,
+                      Matrix<Real> knot_values, Matrix<Real> knot_slopes, Integers ends, int threads) {
+  const auto n = static_cast<std::int64_t>(offsets.shape(0)) - 1,
+             N = static_cast<std::int64_t>(times.shape(0)), C = static_cast<std::int64_t>(values.shape(1));
+  const denots::Reading reading{C,     presence,      ages,         differences,       pace,
+                                depth, centre.data(), scale.data(), slope_scale.data()};
+  expect_offsets(offsets, N);
+  for (std::int64_t i = 0; i < n; ++i)
+    require(offsets.data()[i] < offsets.data()[i + 1],
+            "offsets: series " + std::to_string(i) + " needs a row.");
+  expect(values, "values", {N, C});
+  expect(start, "start", {n});
+  expect(centre, "centre", {reading.columns()});
+  expect(scale, "scale", {reading.columns()});
+  expect(slope_scale, "slope_scale", {C});
+  expect(knot_times, "knot_times", {2 * N});
+  expect(knot_values, "knot_values", {2 * N, reading.width()});
+  expect(knot_slopes, "knot_slopes", {2 * N, reading.width()});
+  expect(ends, "ends", {n});
+  expect_threads(threads);
+  nb::gil_scoped_release release;
+  denots::fill_driven_path<Observed, Real>(reading, n, offsets.data(), times.data(), start.data(),
+                                           values.data(), knot_times.data(), knot_values.data(),
+                                           knot_slopes.data(), ends.data(), threads);
+}
+
+template <class Observed, class Real>
+void bind_driven_path(nb::module_& m) {
+  m.def("fill_driven_path", &::fill_driven_path<Observed, Real>, nb::kw_only(), "offsets"_a.noconvert(),
+        "times"_a.noconvert(), "start"_a.noconvert(), "values"_a.noconvert(), "presence"_a, "ages"_a,
+        "differences"_a, "pace"_a, "depth"_a, "centre"_a.noconvert(), "scale"_a.noconvert(),
+        "slope_scale"_a.noconvert(), "knot_times"_a.noconvert(), "knot_values"_a.noconvert(),
+        "knot_slopes"_a.noconvert(), "ends"_a.noconvert(), "threads"_a);
+}
+
 void normal_scores(Matrix<const double> table, Matrix<const double> edges, Vector<const double> levels,
                    Vector<const std::int64_t> holes, Matrix<float> scores, int threads) {
   const auto rows = static_cast<std::int64_t>(table.shape(0)), F = static_cast<std::int64_t>(table.shape(1)),
@@ -249,6 +289,10 @@ void normal_scores(Matrix<const double> table, Matrix<const double> edges, Vecto
 void denots::bind_pooling(nb::module_& m) {
   bind_drive<float>(m);
   bind_drive<double>(m);
+  bind_driven_path<float, float>(m);
+  bind_driven_path<float, double>(m);
+  bind_driven_path<double, float>(m);
+  bind_driven_path<double, double>(m);
   bind_summary<float>(m);
   bind_summary<double>(m);
   m.def("normal_scores", &::normal_scores, nb::kw_only(), "table"_a.noconvert(), "edges"_a.noconvert(),

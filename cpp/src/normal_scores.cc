@@ -16,19 +16,21 @@ double polynomial(double x, const double (&coefficients)[n]) {
   return sum;
 }
 
-// Position of the first edge that is not less than x; the steps do not depend on x.
-std::int64_t lower_edge(const double* edges, std::int64_t count, double x) {
-  const double* from = edges;
-  while (count > 1) {
-    const std::int64_t half = count / 2;
-    from += from[half - 1] < x ? half : 0;
-    count -= half;
+constexpr std::int64_t at_once = 64;  // rows, for which the edges of a column stay at hand
+
+// The first edge that is not less than each x. All searches take their steps together, because one alone
+// waits for memory at each.
+void find_edges(std::int64_t count, const double* x, const double* edges, std::int64_t quantiles,
+                const double** found) {
+  for (std::int64_t k = 0; k < count; ++k) found[k] = edges;
+  for (std::int64_t left = quantiles; left > 1; left -= left / 2) {
+    const std::int64_t half = left / 2;
+    for (std::int64_t k = 0; k < count; ++k) found[k] += found[k][half - 1] < x[k] ? half : 0;
   }
-  return from - edges + (*from < x);
+  for (std::int64_t k = 0; k < count; ++k) found[k] += *found[k] < x[k];
 }
 
-double rank(double x, std::int64_t count, const double* edges, const double* levels) {
-  const std::int64_t right = lower_edge(edges, count, x);
+double rank(double x, std::int64_t right, std::int64_t count, const double* edges, const double* levels) {
   if (right == count) return levels[count - 1];
   if (edges[right] == x) {
     const std::int64_t last = std::upper_bound(edges + right, edges + count, x) - edges - 1;
@@ -84,20 +86,27 @@ double normal_quantile(double p) {
 void normal_scores(std::int64_t rows, std::int64_t columns, const double* table, std::int64_t quantiles,
                    const double* edges, const double* levels, std::int64_t holes, const std::int64_t* hole,
                    float* scores, int threads) {
-  constexpr std::int64_t at_once = 32;  // rows, for which the edges of a column stay at hand
   const std::int64_t width = columns + holes, blocks = (rows + at_once - 1) / at_once;
   std::atomic<std::int64_t> next{0};
   run_workers(std::max<std::int64_t>(1, std::min<std::int64_t>(threads, blocks)), [&](std::int64_t) {
+    std::int64_t known[at_once];
+    double x[at_once];
+    const double* edge[at_once];
     for (std::int64_t block = next++; block < blocks; block = next++) {
       const std::int64_t first = block * at_once, last = std::min(first + at_once, rows);
-      for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const double* const own = edges + c * quantiles;
+        std::int64_t count = 0;
         for (std::int64_t row = first; row < last; ++row) {
-          const double x = table[row * columns + c];
-          scores[row * width + c] =
-              std::isfinite(x)
-                  ? static_cast<float>(normal_quantile(rank(x, quantiles, edges + c * quantiles, levels)))
-                  : 0.0f;
+          x[count] = table[row * columns + c], known[count] = row;
+          scores[row * width + c] = 0;
+          count += std::isfinite(x[count]);
         }
+        find_edges(count, x, own, quantiles, edge);
+        for (std::int64_t k = 0; k < count; ++k) x[k] = rank(x[k], edge[k] - own, quantiles, own, levels);
+        for (std::int64_t k = 0; k < count; ++k)
+          scores[known[k] * width + c] = static_cast<float>(normal_quantile(x[k]));
+      }
       for (std::int64_t row = first; row < last; ++row)
         for (std::int64_t k = 0; k < holes; ++k)
           scores[row * width + columns + k] = std::isfinite(table[row * columns + hole[k]]) ? 0.0f : 1.0f;

@@ -8,16 +8,7 @@
 namespace denots {
 namespace {
 
-// The observed knots of one channel of one series, and what the curve does there.
-struct Knots {
-  std::vector<std::int64_t> row;
-  std::vector<double> time, value, slope, pivot;
-
-  void clear() { row.clear(), time.clear(), value.clear(); }
-  std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
-  double width(std::int64_t j) const { return time[j + 1] - time[j]; }
-  double secant(std::int64_t j) const { return (value[j + 1] - value[j]) / width(j); }
-};
+using Knots = SplineKnots;
 
 // Slopes k of the natural cubic: continuity of the second derivative at inner knots, zero
 // second derivative at both ends. Row j of the tridiagonal system, with w = 1 / width:
@@ -79,6 +70,31 @@ class Values {
   Real* value_;
 };
 
+// Straight lines through the observed values of one channel, without slopes: what `fit_channel` tells of it.
+template <class Real>
+void fill_channel(std::int64_t length, std::int64_t stride, const double* times, const Real* observed,
+                  Real* value) {
+  std::int64_t seen = -1;  // the last observed row so far
+  for (std::int64_t row = 0; row < length; ++row) {
+    const Real here = observed[row * stride];
+    if (std::isnan(here)) continue;
+    if (seen < 0) {
+      for (std::int64_t before = 0; before < row; ++before) value[before * stride] = here;
+    } else if (row - seen > 1) {
+      const double from = static_cast<double>(value[seen * stride]), time = times[seen],
+                   width = times[row] - time, rise = static_cast<double>(here) - from;
+      const double bent = rise / width * width - rise;  // nothing but rounding, as in a cubic
+      for (std::int64_t hole = seen + 1; hole < row; ++hole) {
+        const double u = (times[hole] - time) / width;
+        value[hole * stride] = static_cast<Real>(from + u * (rise + (1 - u) * (bent * (1 - u) - bent * u)));
+      }
+    }
+    value[row * stride] = here, seen = row;
+  }
+  const Real last = seen < 0 ? Real(0) : value[seen * stride];
+  for (std::int64_t row = seen + 1; row < length; ++row) value[row * stride] = last;
+}
+
 // Rows inside a hole take the value and slope of the cubic that spans it, which reproduces
 // that cubic exactly: all channels of a series can then share one grid.
 template <class Filled>
@@ -127,33 +143,45 @@ void fit_channel(Spline kind, std::int64_t length, const double* times, Knots& k
 }  // namespace
 
 template <class Real>
+void fit_spline(Spline kind, std::int64_t length, std::int64_t stride, const double* times,
+                const Real* observed, Real* value, Real* slope_before, Real* slope_after,
+                SplineKnots& knots) {
+  if (kind == Spline::linear && slope_before == nullptr)
+    return fill_channel(length, stride, times, observed, value);
+  knots.clear();
+  for (std::int64_t row = 0; row < length; ++row) {
+    const Real seen = observed[row * stride];
+    if (std::isnan(seen)) continue;
+    knots.row.push_back(row);
+    knots.time.push_back(times[row]);
+    knots.value.push_back(static_cast<double>(seen));
+  }
+  if (slope_before)
+    fit_channel(kind, length, times, knots, Curve<Real>(stride, value, slope_before, slope_after));
+  else
+    fit_channel(kind, length, times, knots, Values<Real>(stride, value));
+}
+
+template <class Real>
 void fit_splines(Spline kind, std::int64_t series, std::int64_t channels, const std::int64_t* offsets,
                  const double* times, const Real* observed, Real* value, Real* slope_before,
                  Real* slope_after, int threads) {
   parallel_blocks(series, threads, [=](std::int64_t first, std::int64_t last) {
-    Knots knots;
-    for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t begin = offsets[i], length = offsets[i + 1] - begin;
+    SplineKnots knots;
+    for (std::int64_t i = first; i < last; ++i)
       for (std::int64_t c = 0; c < channels; ++c) {
-        const std::int64_t at = begin * channels + c;
-        knots.clear();
-        for (std::int64_t row = 0; row < length; ++row) {
-          const Real seen = observed[at + row * channels];
-          if (std::isnan(seen)) continue;
-          knots.row.push_back(row);
-          knots.time.push_back(times[begin + row]);
-          knots.value.push_back(static_cast<double>(seen));
-        }
-        if (slope_before)
-          fit_channel(kind, length, times + begin, knots,
-                      Curve<Real>(channels, value + at, slope_before + at, slope_after + at));
-        else
-          fit_channel(kind, length, times + begin, knots, Values<Real>(channels, value + at));
+        const std::int64_t at = offsets[i] * channels + c;
+        fit_spline(kind, offsets[i + 1] - offsets[i], channels, times + offsets[i], observed + at, value + at,
+                   slope_before ? slope_before + at : nullptr, slope_after ? slope_after + at : nullptr,
+                   knots);
       }
-    }
   });
 }
 
+template void fit_spline(Spline, std::int64_t, std::int64_t, const double*, const float*, float*, float*,
+                         float*, SplineKnots&);
+template void fit_spline(Spline, std::int64_t, std::int64_t, const double*, const double*, double*, double*,
+                         double*, SplineKnots&);
 template void fit_splines(Spline, std::int64_t, std::int64_t, const std::int64_t*, const double*,
                           const float*, float*, float*, float*, int);
 template void fit_splines(Spline, std::int64_t, std::int64_t, const std::int64_t*, const double*,

@@ -106,6 +106,35 @@ def normal_scores(table: FloatArray, edges: FloatArray, levels: FloatArray, hole
     return scores
 
 
+def driven_path(
+    offsets: IntArray,
+    times: FloatArray,
+    start: FloatArray,
+    values: FloatArray,
+    *,
+    dtype: np.dtype[np.floating],
+    **reading: Any,
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Times, values and slopes of the knots of `inference.driven_curve`, two for each row, and where those end that a
+    series owns."""
+    knots, width = 2 * len(times), len(reading["centre"]) + values.shape[1]
+    knot_times, ends = np.zeros(knots), np.empty(len(start), np.int64)
+    knot_values, knot_slopes = np.empty((knots, width), dtype), np.empty((knots, width), dtype)
+    _native.fill_driven_path(
+        offsets=np.ascontiguousarray(offsets),
+        times=np.ascontiguousarray(times),
+        start=np.ascontiguousarray(start),
+        values=np.ascontiguousarray(values),
+        **reading,
+        knot_times=knot_times,
+        knot_values=knot_values,
+        knot_slopes=knot_slopes,
+        ends=ends,
+        threads=threads(),
+    )
+    return knot_times, knot_values, knot_slopes, ends
+
+
 class Pooled(NamedTuple):
     """What oscillators did along each series [n, oscillators]; for each threshold [n, thresholds, oscillators] the share
     of time above it, and by how much on average."""

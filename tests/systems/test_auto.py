@@ -1,19 +1,23 @@
 """The system for people who ask for none: what it tries, what it says, and what it does when nothing can be learnt."""
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
 from sklearn.metrics import accuracy_score, log_loss
+from torch import Tensor
 
 import denots
 from denots import SeriesClassifier, SeriesRegressor, SeriesSet
 from denots.errors import NothingLearnt, OutOfTime
-from denots.systems import SYSTEMS, Problem, bagged
+from denots.systems import SYSTEMS, Fitted, Problem, State, auto, bagged
 from denots.systems.auto import Auto, AutoConfig
 from denots.systems.bagged import fit_bag
-from denots.tasks import Classification
+from denots.tasks import Classification, Regression
+from denots.training.model import Output
+from wave_series import waves
 
 
 def tones(n: int = 90, seed: int = 0) -> SeriesSet:
@@ -134,3 +138,34 @@ def test_a_system_is_weighed_by_enough_series_or_not_at_all(n: int, monkeypatch:
     known = ~bag.held_out.isnan().any(dim=1)
     assert 200 <= int(known.sum()) < n
     assert len(bag.members) == round(5 * float(known.double().mean()))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Said(Fitted):
+    """Known held-out answers, and nothing else."""
+
+    def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
+        raise NotImplementedError
+
+    def state(self) -> State:
+        raise NotImplementedError
+
+
+def test_of_many_series_a_member_that_says_nothing_new_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    parts = rng.normal(size=(3, 500, 1))
+    target = torch.from_numpy(parts.sum(axis=0))
+    task = Regression.read(waves(500).with_target(target[:, 0].numpy()))
+    target = task.pose(waves(500).with_target(target[:, 0].numpy())).target
+    told = {
+        "one": parts[0] + parts[1],
+        "other": parts[2],
+        "echo": parts[0] + parts[1] + 0.01 * rng.normal(size=(500, 1)),
+    }
+    found = {name: Said(task=task, held_out=torch.from_numpy(it)) for name, it in told.items()}
+    trivial = torch.zeros(500, 1, dtype=torch.float64)
+    assert len(auto.combine(task, found, trivial, target).members) == 3
+    monkeypatch.setattr(auto, "MANY_ANSWERS", 500)
+    blend = auto.combine(task, found, trivial, target)
+    assert len(blend.members) == 2
+    assert "other" in blend.members

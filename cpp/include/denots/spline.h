@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace denots {
 
@@ -18,5 +19,22 @@ template <class Real>
 void fit_splines(Spline kind, std::int64_t series, std::int64_t channels, const std::int64_t* offsets,
                  const double* times, const Real* observed, Real* value, Real* slope_before,
                  Real* slope_after, int threads);
+
+// The observed knots of one channel of one series, and what the curve does there.
+struct SplineKnots {
+  std::vector<std::int64_t> row;
+  std::vector<double> time, value, slope, pivot;
+
+  void clear() { row.clear(), time.clear(), value.clear(); }
+  std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
+  double width(std::int64_t j) const { return time[j + 1] - time[j]; }
+  double secant(std::int64_t j) const { return (value[j + 1] - value[j]) / width(j); }
+};
+
+// The same for one channel of one series, whose numbers lie `stride` apart; `memory` is used again.
+template <class Real>
+void fit_spline(Spline kind, std::int64_t length, std::int64_t stride, const double* times,
+                const Real* observed, Real* value, Real* slope_before, Real* slope_after,
+                SplineKnots& memory);
 
 }  // namespace denots

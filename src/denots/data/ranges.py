@@ -66,7 +66,7 @@ class Ranges:
             few, theirs = series.select(chosen), [found[k] for k in chosen]
             for c in np.unique(channels):
                 self._remark_on_channel(few, series.channels[c], few.values[:, c], usual[c], theirs)
-        return ["; ".join(parts[:3]) + (f"; and {len(parts) - 3} more" if len(parts) > 3 else "") for parts in found]
+        return [_told(parts) if parts else "" for parts in found]
 
     def _usual(self, channel: str) -> "_Usual | None":
         """What training saw of a channel; None where that is nothing."""
@@ -159,6 +159,10 @@ _SHAPES: dict[str, tuple[Any, ...]] = {
     "observed": ("C",),
 }
 LATER = {"counts", "observed"}  # what earlier models lack
+
+
+def _told(remarks: list[str]) -> str:
+    return "; ".join(remarks[:3]) + (f"; and {len(remarks) - 3} more" if len(remarks) > 3 else "")
 
 
 def _quantiles(seen: FloatArray, at: tuple[float, ...]) -> FloatArray:

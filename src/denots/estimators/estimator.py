@@ -29,8 +29,9 @@ from denots.estimators.per_series import read_groups, read_weights
 from denots.estimators.validation import check_serves, validation_split, weigh_classes
 from denots.inference.answering import tell_of_failures, tell_of_unusual
 from denots.shapes import BoolArray, FloatArray
-from denots.systems import SYSTEMS, Problem, System
+from denots.systems import SYSTEMS, Problem, System, TrainedModel
 from denots.systems.held_out import standard_error, unseen
+from denots.systems.tolerance import eased
 from denots.tasks import Part, Scores, Task
 from denots.training.progress import Progress, Several, shown
 
@@ -168,6 +169,8 @@ class SeriesEstimator(BaseEstimator):
             found[name] = system.fit(problem, seed=seed, folder=place, progress=watcher)
         best = max(found, key=lambda name: (found[name].score, -found[name].loss))
         self.system_, self.fitted_, self.task_ = candidates[best], found[best], problem.task
+        if isinstance(self.fitted_, TrainedModel) and "predict_tolerance" not in self._chosen()[1]:
+            self.fitted_ = eased(self.fitted_, train if val is None else val, seed)
         self.scores_ = {name: fitted.score for name, fitted in found.items()}
         self.channels_, self.static_names_, self.time_unit_ = series.channels, series.static_names, series.time_unit
         self.n_features_in_ = len(series.channels)

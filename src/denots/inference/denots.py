@@ -11,6 +11,7 @@ from denots.data.series import SeriesSet
 from denots.data.transforms import append_presence, fill_with_zeros
 from denots.inference.curve import CURVES, Curve, append_slopes
 from denots.inference.denots_config import DeNOTSConfig
+from denots.inference.driven_curve import driven_curve
 from denots.inference.intake import Intake
 from denots.inference.network import Encoded
 from denots.inference.solve import MAX_STATES, FieldKernel, solve
@@ -94,13 +95,21 @@ class DeNOTS:
 
     def _curve(self, series: SeriesSet) -> Curve:
         """The signal on the stretched clock."""
+        options, scale = self.options, self.weights.get("slope_scale")
+        if scale is not None and options.path == "natural-cubic" and options.holes == "bridge":
+            curve = driven_curve(series, self.intake, options.depth, scale, self._dtype)
+        else:
+            curve = self._curve_by_steps(series)
+        return curve if options.initial == "zero" else curve._replace(t0=curve.times[curve.begin])
+
+    def _curve_by_steps(self, series: SeriesSet) -> Curve:
         observed = self.intake.observations(series)
         signal = observed if self.options.holes == "bridge" else fill_with_zeros(append_presence(observed))
         exact: np.dtype[np.floating] = np.dtype(np.float64) if self.options.slopes else self._dtype
         curve = CURVES[str(self.options.path)](signal, dtype=exact).scale_time(self.options.depth)
         if self.options.slopes:
             curve = append_slopes(curve, self.weights["slope_scale"]).to(self._dtype)
-        return curve if self.options.initial == "zero" else curve._replace(t0=curve.times[curve.begin])
+        return curve
 
     def _field(self, curve: Curve) -> FieldKernel:
         weights, none = self.weights, np.empty(0, self._dtype)

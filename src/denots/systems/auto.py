@@ -36,6 +36,9 @@ MANY_SERIES = 1000  # from so many on, all but the early ones wait for trained s
 TRAINED_SHARE, FEW_SHARE, MANY_SHARE = 2 / 3, 1 / 2, 1 / 4
 LEAST_SHARE = 0.2  # of the whole time; with less nothing is begun
 LEAST_WEIGHT = 0.02  # a member that counts for less is left out
+# From so many series on there are many to answer, too: then members are left out that are worth no more than this
+# share of the loss, all of them together.
+MANY_ANSWERS, WORTH = 4000, 0.005
 TRIVIAL, BLEND = "trivial answer", "blend"
 
 
@@ -255,19 +258,31 @@ def combine(
 ) -> Blend:
     """Members weighed by what they say of series that they have not seen; none where that does not beat the trivial.
 
-    Before any series is seen, all count alike but for those that are unlikely to count.
+    Of many series, those are left out again that are not worth the time of their answers. Before any series is seen, all count alike but for those that are unlikely to count.
     """
     told = {name: member.held_out for name, member in found.items() if member.held_out is not None}
+
+    def weighed(names: list[str]) -> tuple[FloatArray, Tensor]:
+        likely = np.array([float(name not in unlikely) for name in names])
+        return _weighed(task, [told[name] for name in names], likely, trivial, target, weight)
+
     kept, total = list(told), trivial
     weights: FloatArray = np.zeros(0)
     for least in (LEAST_WEIGHT, 0.0):
-        likely = np.array([float(name not in unlikely) for name in kept])
-        weights, total = _weighed(task, [told[name] for name in kept], likely, trivial, target, weight)
+        weights, total = weighed(kept)
         kept = [name for name, weight in zip(kept, weights.tolist(), strict=True) if weight >= least]
         if not kept:
             break
     known = ~total.flatten(1).isnan().any(dim=1)
     loss = weighed_loss(task, target[known], None if weight is None else weight[known])
+    most = float(loss(total[known])) * (1 + WORTH)
+    while len(target) >= MANY_ANSWERS and len(kept) > 1:
+        fewer = [[other for other in kept if other != name] for name in kept]
+        errors = [float(loss(weighed(names)[1][known])) for names in fewer]
+        if not min(errors) <= most:
+            break
+        kept = fewer[int(np.argmin(errors))]
+        weights, total = weighed(kept)
     if not kept or not float(loss(total[known])) < float(loss(trivial[known])):
         kept, weights, total = [], np.zeros(0), trivial
     members = {name: found[name] for name in kept}
