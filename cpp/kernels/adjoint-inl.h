@@ -220,7 +220,7 @@ class Reverse {
 
   double time_of(const ReverseLane& lane, int s) const {
     const double stop = landing(p_, lane.series, lane.chunk->knot[lane.at], lane.t);
-    return stage_time(lane.t, lane.dt, scheme_.nodes[s], stop);
+    return stage_time(lane.t, lane.dt, scheme_.nodes[s], stop, p_.land_on_knots);
   }
 
   // False where stages of some lane were not kept. Idle lanes get zeros.

@@ -62,8 +62,10 @@ DENOTS_INLINE double step_end(double t, double step, double stop) {
   return lands(t, step, stop) ? stop : t + step;
 }
 
-// Before `stop` rounding must not lead beyond it, where the signal may be held and its slope zero.
-DENOTS_INLINE double stage_time(double t, double step, double node, double stop) {
+// Before `stop` rounding must not lead beyond it, where the signal may be held and its slope zero. Where a
+// state begins anew at the stop, the last stage has to stand there to the last bit (`exact`).
+DENOTS_INLINE double stage_time(double t, double step, double node, double stop, bool exact = false) {
+  if (exact && node == 1.0 && lands(t, step, stop)) return stop;
   const double time = t + node * step;
   return time < stop || t >= stop ? time : stop;
 }

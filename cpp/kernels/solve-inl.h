@@ -169,7 +169,7 @@ class Forward {
       double time[max_stages];
       const int count = lane.phase == Phase::starting ? 1 : last_signal_;
       for (int s = 1; s <= count; ++s)
-        time[s - 1] = stage_time(lane.t, lane.step, scheme_.nodes[s], lane.stop);
+        time[s - 1] = stage_time(lane.t, lane.step, scheme_.nodes[s], lane.stop, p_.land_on_knots);
       lane.reach_knot = read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.knot, count, time,
                                                               x_ + signal_stride() + l, signal_stride());
     }

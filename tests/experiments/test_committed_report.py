@@ -27,5 +27,5 @@ def test_every_result_in_the_readme_stands_in_a_committed_table() -> None:
     rows = lines[lines.index("| | paper | here | |") + 2 :]
     rows = rows[: rows.index("")]
     ours = [number for row in rows for number in re.findall(r"0\.\d{3}(?: ± 0\.\d{3})?", row)]
-    assert len(ours) >= len(rows) == 8
+    assert len(ours) >= len(rows) == 9
     assert [number for number in ours if number not in tables] == []
