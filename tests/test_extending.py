@@ -256,7 +256,7 @@ def test_a_field_without_an_input_map_cannot_be_embedded() -> None:
 
 def test_an_entry_point_is_loaded_when_its_name_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [EntryPoint("decay", "test_extending:Decay", "denots.fields")]
-    monkeypatch.setattr("denots.registry.entry_points", lambda group: points if group == "denots.fields" else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points if group == "denots.fields" else [])
     registry: Registry[type[VectorField]] = Registry("field", dict(FIELDS))
     assert "decay" not in registry
     assert registry.find("decay").__name__ == "Decay"

@@ -15,7 +15,7 @@ def test_every_system_has_a_row_and_odes_say_what_solves_them(run: Run) -> None:
     assert set(table) == set(SYSTEMS)
     assert {name for name, cells in table.items() if cells[0] == "native"} == {
         *("denots", "gru-ode", "none", "relu", "sync", "tanh"),
-        *("neural-cde", "neural-rde", "latent-ode"),
+        *("neural-cde", "neural-rde", "latent-ode", "running-denots"),
     }
 
 

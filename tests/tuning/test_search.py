@@ -22,7 +22,7 @@ from wave_series import waves
 QUICK = {"max_epochs": 5, "batches_per_epoch": 1, "batch_size": 16, "state_size": 6, "copies": 0}
 SERIES = waves(24)
 NOTHING_TO_SEARCH = {
-    *("forest", "summary", "summary-logistic", "auto", "fast"),
+    *("forest", "summary", "summary-logistic", "auto", "fast", "running-auto"),
     *("hold", "recent-mean", "running-mean", "damped-trend"),
 }
 
