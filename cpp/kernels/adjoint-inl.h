@@ -194,7 +194,8 @@ class Reverse {
       ReverseLane& lane = lane_[l];
       if (!lane.busy) continue;
       double time[max_stages];
-      for (int s = 0; s < stages; ++s) time[s] = time_of(lane, s);
+      const StageTimes times = times_of(lane);
+      for (int s = 0; s < stages; ++s) time[s] = times.at(scheme_.nodes[s]);
       read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.chunk->knot[lane.at], stages, time, x_ + l,
                                             signal_stride_);
     }
@@ -213,14 +214,15 @@ class Reverse {
     for (int l = 0; l < lanes; ++l) {
       const ReverseLane& lane = lane_[l];
       if (lane.busy && (s < inner_ || lane.tail))
-        pull_knots<FieldKernel::reads_slope>(p_, lane.series, lane.chunk->knot[lane.at], time_of(lane, s),
-                                             to_signal_ + l, gradient_->values, gradient_->slopes);
+        pull_knots<FieldKernel::reads_slope>(p_, lane.series, lane.chunk->knot[lane.at],
+                                             times_of(lane).at(scheme_.nodes[s]), to_signal_ + l,
+                                             gradient_->values, gradient_->slopes);
     }
   }
 
-  double time_of(const ReverseLane& lane, int s) const {
+  StageTimes times_of(const ReverseLane& lane) const {
     const double stop = landing(p_, lane.series, lane.chunk->knot[lane.at], lane.t);
-    return stage_time(lane.t, lane.dt, scheme_.nodes[s], stop, p_.land_on_knots);
+    return {lane.t, lane.dt, stop, p_.land_on_knots};
   }
 
   // False where stages of some lane were not kept. Idle lanes get zeros.

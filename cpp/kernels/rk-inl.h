@@ -62,13 +62,27 @@ DENOTS_INLINE double step_end(double t, double step, double stop) {
   return lands(t, step, stop) ? stop : t + step;
 }
 
-// Before `stop` rounding must not lead beyond it, where the signal may be held and its slope zero. Where a
-// state begins anew at the stop, the last stage has to stand there to the last bit (`exact`).
-DENOTS_INLINE double stage_time(double t, double step, double node, double stop, bool exact = false) {
-  if (exact && node == 1.0 && lands(t, step, stop)) return stop;
-  const double time = t + node * step;
-  return time < stop || t >= stop ? time : stop;
-}
+// When the stages of a step are. Before `stop` rounding must not lead beyond it, where the signal may be held
+// and its slope zero. Where a state begins anew at the stop, the last stage has to stand there to the last
+// bit
+// (`exact`).
+class StageTimes {
+ public:
+  DENOTS_INLINE StageTimes(double t, double step, double stop, bool exact)
+      : t_(t),
+        step_(step),
+        bound_(t < stop ? stop : __builtin_inf()),
+        lands_(exact && lands(t, step, stop)) {}
+
+  DENOTS_INLINE double at(double node) const {
+    const double time = t_ + node * step_;
+    return time < bound_ && !(lands_ && node == 1.0) ? time : bound_;
+  }
+
+ private:
+  double t_, step_, bound_;
+  bool lands_;
+};
 
 // Calls work with a number from 1 to 7 as a compile-time constant.
 template <int N>

@@ -168,8 +168,8 @@ class Forward {
       if (lane.phase == Phase::idle) continue;
       double time[max_stages];
       const int count = lane.phase == Phase::starting ? 1 : last_signal_;
-      for (int s = 1; s <= count; ++s)
-        time[s - 1] = stage_time(lane.t, lane.step, scheme_.nodes[s], lane.stop, p_.land_on_knots);
+      const StageTimes times(lane.t, lane.step, lane.stop, p_.land_on_knots);
+      for (int s = 1; s <= count; ++s) time[s - 1] = times.at(scheme_.nodes[s]);
       lane.reach_knot = read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.knot, count, time,
                                                               x_ + signal_stride() + l, signal_stride());
     }
@@ -194,7 +194,7 @@ class Forward {
       Lane& lane = lane_[l];
       if (lane.phase != Phase::starting) continue;
       const Real trial = static_cast<Real>(lane.trial);
-      const double time = stage_time(lane.t, lane.trial, 1.0, lane.stop);
+      const double time = StageTimes(lane.t, lane.trial, lane.stop, false).at(1.0);
       read_signal<FieldKernel::reads_slope>(p_, lane.series, lane.knot, 1, &time,
                                             x_ + 2 * signal_stride() + l, signal_stride());
       for (std::int64_t at = l; at < stride_; at += lanes) y[at] = h_[at] + trial * k_[stride_ + at];
