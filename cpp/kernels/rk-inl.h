@@ -63,9 +63,8 @@ DENOTS_INLINE double step_end(double t, double step, double stop) {
 }
 
 // When the stages of a step are. Before `stop` rounding must not lead beyond it, where the signal may be held
-// and its slope zero. Where a state begins anew at the stop, the last stage has to stand there to the last
-// bit
-// (`exact`).
+// and its slope zero. Where a state begins anew at the stop (`exact`), the last stage has to stand there to
+// the last bit.
 class StageTimes {
  public:
   DENOTS_INLINE StageTimes(double t, double step, double stop, bool exact)
