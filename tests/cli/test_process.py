@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -51,16 +51,23 @@ def wait_for(event: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.fixture(autouse=True)
+def heeded_signals() -> Iterator[None]:
+    """Ignored signals are inherited: a background job ignores SIGINT, what nohup starts SIGHUP."""
+    heeded = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {sign: signal.signal(sign, handler) for sign, handler in heeded.items()}
+    yield
+    for sign, handler in before.items():
+        signal.signal(sign, handler)
+
+
 def interrupted_fit(folder: Path, sign: signal.Signals) -> tuple[int, str]:
     """Exit code and stderr of a fit that got a signal as soon as three epochs were checkpointed."""
     (folder / "visits.csv").write_text(VISITS)
     curve = folder / ".m.fit" / "run" / "curve.csv"
-    # Ignored signals are inherited, and a background job ignores this one.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*COMMAND, "fit", "visits.csv", *FIT, "--out", "m"], cwd=folder, stderr=subprocess.PIPE, text=True
     )
-    signal.signal(signal.SIGINT, before)
     wait_for(lambda: process.poll() is not None or (curve.exists() and len(curve.read_text().splitlines()) > 3))
     process.send_signal(sign)
     _, complaint = process.communicate(timeout=60)
