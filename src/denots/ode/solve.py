@@ -27,8 +27,8 @@ def solve(
     path: Path,
     h0: Float[Tensor, "n H"],
     *,
-    rtol: float,
-    atol: float,
+    rtol: float = 1e-5,
+    atol: float = 1e-5,
     at: Tensor | None = None,
     method: str = "dopri5",
     max_steps: int = 10_000,
@@ -40,6 +40,8 @@ def solve(
     """Integrate dh/dt = field(t, path(t), h) for every series from `path.t0`, each with its own steps.
 
     Args:
+        rtol: allowed error of a step relative to the state; its default is that of predictions.
+        atol: allowed error of a step where the state is small.
         at: query times of each series, in any order, not before `path.t0`; they may lie beyond
             the last observation, where the path is held. No question changes the answer to another: steps land on
             the end of the path only. Default: that end, K = 1.
