@@ -64,12 +64,12 @@ def test_states_equal_scipys_at_the_end_and_in_between(name: str, method: str) -
         )
 
 
-def test_unless_told_otherwise_states_are_scipys_to_four_digits() -> None:
+def test_unless_told_otherwise_states_are_scipys_to_a_thousandth() -> None:
     path, field, h0 = smooth_path(), AntiFeedbackGRU(2, 4), torch.zeros(3, 4)
     found = solve(field, path, h0).check()
     for row in range(3):
         expected = scipy_states(field, path, row, h0[row].numpy(), path.t1[row : row + 1].numpy())
-        np.testing.assert_allclose(found.states[row].detach().numpy(), expected, atol=1e-4)
+        np.testing.assert_allclose(found.states[row].detach().numpy(), expected, atol=1e-3)
 
 
 def test_a_linear_field_with_a_constant_signal_follows_the_matrix_exponential() -> None:
