@@ -58,20 +58,17 @@ DENOTS_INLINE void locate_all(const double* times, std::int64_t begin, std::int6
   constexpr std::int64_t most = 96;
   typedef double Unaligned __attribute__((vector_size(DENOTS_VECTOR_BYTES), aligned(8), may_alias));
   DoubleV time[count];
-  Simd<double>::I before[count] = {};
 #pragma GCC unroll 8
-  for (int i = 0; i < count; ++i) time[i] = splat(t[i]);
+  for (int i = 0; i < count; ++i) {
+    time[i] = splat(t[i]);
+    knot[i] = first;
+  }
   std::int64_t next = first + 1;
   const std::int64_t stop = end - next > most ? next + most : end;
   for (; next + wide <= stop && times[next] <= t[count - 1]; next += wide) {
     const DoubleV knots = *reinterpret_cast<const Unaligned*>(times + next);
 #pragma GCC unroll 8
-    for (int i = 0; i < count; ++i) before[i] += knots <= time[i];
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < count; ++i) {
-    knot[i] = first;
-    for (int j = 0; j < wide; ++j) knot[i] -= before[i][j];
+    for (int i = 0; i < count; ++i) knot[i] += count_up_to(knots, time[i]);
   }
   for (; next < stop && times[next] <= t[count - 1]; ++next)
     for (int i = 0; i < count; ++i) knot[i] += times[next] <= t[i];
@@ -130,14 +127,19 @@ template <bool slope, class Real>
 std::int64_t read_signal(const Problem<Real>& p, std::int64_t series, std::int64_t near, int count,
                          const double* t, Real* x, std::int64_t stride) {
   const std::int64_t begin = p.begins[series], end = p.ends[series];
-  double within[max_stages];
-  for (int i = 0; i < count; ++i) within[i] = t[i] < p.times[begin] ? p.times[begin] : t[i];
-  std::int64_t knot[max_stages];
-  const std::int64_t first = locate(p.times, begin, end, near, within[0]);
-  with_count(count,
-             [&](auto n) { locate_all<decltype(n)::value>(p.times, begin, end, first, within, knot); });
-  for (int i = 0; i < count; ++i) interpolate<slope>(p, knot[i], end, t[i], x + i * stride);
-  return knot[count - 1];
+  return with_count(count, [&](auto number) {
+    constexpr int n = decltype(number)::value;
+    double within[n];
+    std::int64_t knot[n];
+#pragma GCC unroll 8
+    for (int i = 0; i < n; ++i) within[i] = t[i] < p.times[begin] ? p.times[begin] : t[i];
+    const std::int64_t first =
+        p.times[near] <= within[0] ? near : locate(p.times, begin, end, near, within[0]);
+    locate_all<n>(p.times, begin, end, first, within, knot);
+#pragma GCC unroll 8
+    for (int i = 0; i < n; ++i) interpolate<slope>(p, knot[i], end, t[i], x + i * stride);
+    return knot[n - 1];
+  });
 }
 
 // Adds what one lane of the cotangent of the signal at time t means for the knots of its series.

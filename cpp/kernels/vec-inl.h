@@ -108,6 +108,19 @@ DENOTS_INLINE bool all(Simd<float>::I which) {
 #endif
 }
 
+// How many lanes hold at most what those of `most` hold.
+DENOTS_INLINE int count_up_to(DoubleV x, DoubleV most) {
+#if defined(__AVX512F__) && DENOTS_VECTOR_BYTES == 64
+  return __builtin_popcount(_mm512_cmp_pd_mask(x, most, _CMP_LE_OQ));
+#elif defined(__AVX2__) && DENOTS_VECTOR_BYTES == 32
+  return __builtin_popcount(_mm256_movemask_pd(_mm256_cmp_pd(x, most, _CMP_LE_OQ)));
+#else
+  int count = 0;
+  for (int lane = 0; lane < Simd<double>::lanes; ++lane) count += x[lane] <= most[lane];
+  return count;
+#endif
+}
+
 DENOTS_INLINE FloatV abs(FloatV x) { return (FloatV)((Simd<float>::I)x & 0x7fffffff); }
 DENOTS_INLINE DoubleV abs(DoubleV x) { return (DoubleV)((Simd<double>::I)x & 0x7fffffffffffffff); }
 

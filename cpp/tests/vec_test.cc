@@ -77,6 +77,17 @@ void test_functions(Wide bound) {
   }
 }
 
+void test_counts() {
+  constexpr int lanes = Simd<double>::lanes;
+  alignas(64) double x[lanes];
+  for (int l = 0; l < lanes; ++l) x[l] = l;
+  for (int most = -1; most <= lanes; ++most)
+    expect(count_up_to(load(x), splat<double>(most)) == (most < lanes ? most + 1 : lanes), "lanes up to %d",
+           most);
+  x[0] = std::numeric_limits<double>::quiet_NaN();
+  expect(count_up_to(load(x), splat(1.0)) == 1, "NaN is not counted");
+}
+
 void test_arena() {
   Arena measure(nullptr);
   expect(measure.take<float>(3) == nullptr && measure.take<double>(9) == nullptr, "a measure gives nothing");
@@ -95,6 +106,7 @@ void test_arena() {
 int main() {
   denots::DENOTS_TARGET::test_functions<float>(1.2e-7L);
   denots::DENOTS_TARGET::test_functions<double>(2.3e-16L);
+  denots::DENOTS_TARGET::test_counts();
   denots::DENOTS_TARGET::test_arena();
   return denots::check::verdict("vec_test");
 }
