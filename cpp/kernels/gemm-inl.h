@@ -204,48 +204,66 @@ struct Packed {
   }
 };
 
-template <class Real>
+// Sums of `groups` groups of rows: two at a time leave the multipliers fewer gaps than one, where there are
+// registers.
+template <int groups, class Real>
 DENOTS_INLINE void product_tile(std::int64_t inner, const Real* packed, const Real* in,
-                                typename Simd<Real>::V* sum) {
+                                typename Simd<Real>::V (&sum)[groups][Packed<Real>::group]) {
   using V = typename Simd<Real>::V;
   constexpr int lanes = Simd<Real>::lanes, R = Packed<Real>::group;
-  for (std::int64_t k = 0; k < inner; ++k, packed += R, in += lanes) {
+  const Real* second = packed + (groups - 1) * R * inner;
+  for (std::int64_t k = 0; k < inner; ++k, packed += R, second += R, in += lanes) {
     const V value = load(in);
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) sum[r] = fma(splat(packed[r]), value, sum[r]);
+    for (int r = 0; r < R; ++r) sum[0][r] = fma(splat(packed[r]), value, sum[0][r]);
+    if (groups == 2)
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) sum[groups - 1][r] = fma(splat(second[r]), value, sum[groups - 1][r]);
   }
+}
+
+// out[row][lane] = first(row) + matrix[row][k] in[k][lane], from a row on for as many groups at a time as are
+// given; returns the first row that is left.
+template <int groups, class Real, class First>
+DENOTS_INLINE std::int64_t product_strip(std::int64_t row, const Packed<Real>& matrix, const Real* in,
+                                         Real* out, First first) {
+  constexpr int lanes = Simd<Real>::lanes, R = Packed<Real>::group;
+  for (; row + groups * R <= matrix.rows; row += groups * R) {
+    typename Simd<Real>::V sum[groups][R];
+#pragma GCC unroll 2
+    for (int g = 0; g < groups; ++g)
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) sum[g][r] = first(row + g * R + r);
+    product_tile<groups>(matrix.inner, matrix.data + row * matrix.inner, in, sum);
+#pragma GCC unroll 2
+    for (int g = 0; g < groups; ++g)
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) store(out + (row + g * R + r) * lanes, sum[g][r]);
+  }
+  return row;
+}
+
+template <class Real, class First>
+DENOTS_INLINE void product_from(const Packed<Real>& matrix, const Real* in, Real* out, First first) {
+  constexpr int abreast = DENOTS_VECTOR_BYTES == 64 ? 2 : 1;
+  const std::int64_t left = product_strip<abreast>(0, matrix, in, out, first);
+  if (abreast > 1) product_strip<1>(left, matrix, in, out, first);
 }
 
 // out[row][lane] = from[row][lane] + matrix[row][k] in[k][lane]; `from` may be `out`.
 template <class Real>
 __attribute__((noinline)) void add_product(const Packed<Real>& matrix, const Real* in, const Real* from,
                                            Real* out) {
-  constexpr int lanes = Simd<Real>::lanes, R = Packed<Real>::group;
-  const Real* w = matrix.data;
-  for (std::int64_t row = 0; row < matrix.rows; row += R, w += R * matrix.inner) {
-    typename Simd<Real>::V sum[R];
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) sum[r] = load(from + (row + r) * lanes);
-    product_tile(matrix.inner, w, in, sum);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) store(out + (row + r) * lanes, sum[r]);
-  }
+  constexpr int lanes = Simd<Real>::lanes;
+  product_from(matrix, in, out, [=](std::int64_t row) { return load(from + row * lanes); });
 }
 
 // out[row][lane] = bias[row] + matrix[row][k] in[k][lane]; no bias is a bias of zero.
 template <class Real>
 __attribute__((noinline)) void product(const Packed<Real>& matrix, const Real* bias, const Real* in,
                                        Real* out) {
-  constexpr int lanes = Simd<Real>::lanes, R = Packed<Real>::group;
-  const Real* w = matrix.data;
-  for (std::int64_t row = 0; row < matrix.rows; row += R, w += R * matrix.inner) {
-    typename Simd<Real>::V sum[R];
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) sum[r] = splat(bias == nullptr ? Real(0) : bias[row + r]);
-    product_tile(matrix.inner, w, in, sum);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) store(out + (row + r) * lanes, sum[r]);
-  }
+  product_from(matrix, in, out,
+               [=](std::int64_t row) { return splat(bias == nullptr ? Real(0) : bias[row]); });
 }
 
 // to[row] += sum over lanes of from[row][lane].

@@ -9,7 +9,7 @@ from denots.data import SeriesSet
 from denots.errors import InvalidOption, NativeUnavailable
 from denots.fields import FIELDS, AntiFeedbackGRU
 from denots.ode import METHODS, Status, solve, trajectory
-from denots.ode.native import pose, run
+from denots.ode.native import pose, run, solution_of
 from denots.paths import Linear
 
 from oracles import scipy_states
@@ -123,7 +123,7 @@ def test_copies_that_do_not_fit_the_tape_are_refused() -> None:
     path, field, h0 = smooth_path(2), AntiFeedbackGRU(3, 4).double(), start(2, 4)
     posed = pose(field.kernel(), path, h0, queries=path.t1[:, None], method="bosh3", max_steps=1000, **LOOSE)
     problem, tape, found = run(*posed, record=True)
-    offsets = np.cumsum([0, *(found.accepted + 1).tolist()])
+    offsets = np.cumsum([0, *(solution_of(found).accepted + 1).tolist()])
     given = {"offsets": offsets, "times": np.zeros(offsets[-1]), "states": np.zeros((offsets[-1], 4))}
     problem.steps(tape=tape, **given)
     shifted = offsets + np.array([0, 1, 0])

@@ -57,18 +57,22 @@ def arrays_of(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def run(fixed: dict[str, Any], weights: tuple[Tensor, ...], *, record: bool) -> tuple[Any, Any, Solution]:
-    """The native problem, the tape of its accepted steps if they are recorded, and what was found."""
+def run(fixed: dict[str, Any], weights: tuple[Tensor, ...], *, record: bool) -> tuple[Any, Any, tuple[Tensor, ...]]:
+    """The native problem, the tape of its accepted steps if they are recorded, and what was found, in the order of
+    `_FOUND`."""
     given: dict[str, Any] = dict(zip(_WEIGHTS, weights, strict=True))
     h0 = given["h0"]
     problem = kernels.problem(**arrays_of(given | fixed))
     n = len(h0)
     states = h0.new_empty(n, fixed["queries"].shape[1], h0.shape[1])
-    status, evaluations, accepted, rejected = torch.empty(4, n, dtype=torch.int64).unbind()
-    reached = torch.empty(n, dtype=torch.float64)
-    found = Solution(states, status, evaluations, accepted, rejected, reached, backend="native")
-    tape = kernels.solve(problem, record=record, **{name: getattr(found, name).numpy() for name in _FOUND})
-    return problem, tape, found
+    found = (states, *torch.empty(4, n, dtype=torch.int64).unbind(), torch.empty(n, dtype=torch.float64))
+    filled = {name: tensor.numpy() for name, tensor in zip(_FOUND, found, strict=True)}
+    return problem, kernels.solve(problem, record=record, **filled), found
+
+
+def solution_of(found: tuple[Tensor, ...]) -> Solution:
+    named: dict[str, Any] = dict(zip(_FOUND, found, strict=True))
+    return Solution(**named, backend="native")
 
 
 class _FusedSolve(torch.autograd.Function):
@@ -77,11 +81,11 @@ class _FusedSolve(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, fixed: dict[str, Any], *weights: Tensor) -> tuple[Tensor, ...]:
         ctx.problem, ctx.tape, found = run(fixed, weights, record=True)
-        ctx.outcome = torch.stack([found.status, found.accepted])
+        status, accepted = (found[_FOUND.index(name)] for name in ("status", "accepted"))
+        ctx.outcome = {"status": status.numpy().copy(), "accepted": accepted.numpy().copy()}
         ctx.save_for_backward(*weights)
-        states, *counts = (getattr(found, name) for name in _FOUND)
-        ctx.mark_non_differentiable(*counts)
-        return states, *counts
+        ctx.mark_non_differentiable(*found[1:])
+        return found
 
     @staticmethod
     @once_differentiable
@@ -91,14 +95,10 @@ class _FusedSolve(torch.autograd.Function):
         if not any(ctx.needs_input_grad[-2:]):
             del saved["values"], saved["slopes"]
         found = {name: torch.empty_like(it, memory_format=torch.contiguous_format) for name, it in saved.items()}
-        bias = found["bias"]
-        status, accepted = ctx.outcome
-        kernels.pull_back(
-            ctx.problem,
-            ctx.tape,
-            **arrays_of({"states": gradients[0], "status": status, "accepted": accepted}),
-            **arrays_of({**found, "bias": bias if bias.ndim == 2 else bias[None]}),
-        )
+        filled = {name: it.numpy() for name, it in found.items()}
+        bias = filled["bias"]
+        filled["bias"] = bias if bias.ndim == 2 else bias[None]
+        kernels.pull_back(ctx.problem, ctx.tape, **arrays_of({"states": gradients[0]}), **ctx.outcome, **filled)
         return None, *(found.get(name) for name in _WEIGHTS)
 
 
@@ -163,6 +163,5 @@ def pose(
 def solve_native(fixed: dict[str, Any], weights: tuple[Tensor, ...]) -> Solution:
     """Solve with the fused kernel of a field, and with a gradient where one is wanted."""
     if not (torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)):
-        return run(fixed, weights, record=False)[2]
-    found = _FusedSolve.apply(fixed, *weights)  # type: ignore[no-untyped-call]
-    return Solution(**dict(zip(_FOUND, found, strict=True)), backend="native")
+        return solution_of(run(fixed, weights, record=False)[2])
+    return solution_of(_FusedSolve.apply(fixed, *weights))  # type: ignore[no-untyped-call]

@@ -9,7 +9,7 @@ from torch import Tensor
 from denots import kernels
 from denots.errors import NativeUnavailable
 from denots.fields.field import VectorField
-from denots.ode.native import fused, pose, run
+from denots.ode.native import fused, pose, run, solution_of
 from denots.ode.solution import Solution
 from denots.ode.solve import check_options, check_shapes
 from denots.ode.used import noted
@@ -54,7 +54,8 @@ def trajectory(
         raise NativeUnavailable(f"only the fused solver keeps its steps, and it cannot do this: {kernel}.")
     check_options(table, method, rtol, atol, max_steps, None)
     posed = pose(kernel, path, h0, queries=ends, method=method, rtol=rtol, atol=atol, max_steps=max_steps)
-    problem, tape, solution = run(*posed, record=True)
+    problem, tape, found = run(*posed, record=True)
+    solution = solution_of(found)
     offsets = torch.cat([torch.zeros(1, dtype=torch.int64), (solution.accepted + 1).cumsum(0)])
     rows = int(offsets[-1])
     times, states = torch.empty(rows, dtype=torch.float64), h0.new_empty(rows, h0.shape[1])
