@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import denots
+from denots.tasks import TASKS
 
 SOURCE = Path(denots.__file__).parent
 LAYERS = (
@@ -119,3 +120,15 @@ def test_every_public_name_exists() -> None:
         assert getattr(denots, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         denots.nothing  # noqa: B018
+
+
+def test_nobody_but_the_tasks_asks_for_the_name_of_one() -> None:
+    asking = []
+    for file in sorted(SOURCE.rglob("*.py")):
+        if file.relative_to(SOURCE).parts[0] == "tasks":
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            compared = isinstance(node, ast.Compare | ast.MatchValue)
+            names = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)} if compared else set()
+            asking += [f"{file.relative_to(SOURCE)}:{node.lineno} {name}" for name in names & set(TASKS)]
+    assert not asking

@@ -14,6 +14,7 @@ from denots.competition.judge import judge
 from denots.competition.peers import PEERS, Peer, channel_means, find_contender, on_grid
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, UnknownName
+from denots.tasks import Classification, Regression
 
 
 def irregular(n: int = 12) -> SeriesSet:
@@ -50,7 +51,7 @@ def test_a_channel_that_was_never_seen_has_the_mean_of_the_others() -> None:
 
 def test_logistic_regression_is_what_scikit_learn_makes_of_the_statistics() -> None:
     series = irregular(40)
-    tell = PEERS["logistic"].fit(series, "classification", "AUROC", Grid(10, None), 0)
+    tell = PEERS["logistic"].fit(series, Classification, "AUROC", Grid(10, None), 0)
     rows = []
     for one in series:
         seen = [column[~np.isnan(column)] for column in one.values.T]
@@ -64,7 +65,7 @@ def test_logistic_regression_is_what_scikit_learn_makes_of_the_statistics() -> N
     ).fit(np.array(rows), series.target)
     np.testing.assert_allclose(tell(series).shares, judge.predict_proba(np.array(rows)), atol=1e-4)
     with pytest.raises(InvalidOption, match="cannot learn numbers"):
-        PEERS["logistic"].fit(series, "regression", "R2", Grid(10, None), 0)
+        PEERS["logistic"].fit(series, Regression, "R2", Grid(10, None), 0)
 
 
 def test_a_peer_that_is_not_installed_says_what_to_install() -> None:
@@ -85,9 +86,7 @@ def test_names_are_peers_or_systems() -> None:
 def test_peers_tell_pitches_apart_and_order_as_they_classify(name: str) -> None:
     train, test = irregular(40), irregular(60).select(range(40, 60))
     truth, grid = np.asarray(test.target), Grid(30, (0.0, 6.0))
-    told, ordered = (
-        PEERS[name].fit(train, "classification", metric, grid, 0)(test) for metric in ("accuracy", "AUROC")
-    )
+    told, ordered = (PEERS[name].fit(train, Classification, metric, grid, 0)(test) for metric in ("accuracy", "AUROC"))
     assert judge(told, truth)["accuracy"] >= 0.9
     assert judge(ordered, truth)["AUROC"] >= 0.85
     np.testing.assert_array_equal(ordered.answers, told.answers)
@@ -99,5 +98,5 @@ def test_peers_tell_numbers(name: str) -> None:
     series = irregular(60)
     level = np.random.default_rng(1).normal(size=60)
     lifted = replace(series, values=series.values + np.repeat(level, series.lengths)[:, None], target=level)
-    tell = PEERS[name].fit(lifted.select(range(40)), "regression", "R2", Grid(30, None), 0)
+    tell = PEERS[name].fit(lifted.select(range(40)), Regression, "R2", Grid(30, None), 0)
     assert judge(tell(lifted.select(range(40, 60))), level[40:])["R2"] > 0.5

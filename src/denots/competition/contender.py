@@ -4,16 +4,16 @@ import abc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from denots.competition.contest import Grid, Task
+from denots.competition.contest import Grid
 from denots.competition.judge import Told
 from denots.data.series import SeriesSet
 from denots.estimators import SeriesClassifier, estimator_for
 from denots.systems import SYSTEMS, System
-from denots.tasks import TASKS
+from denots.tasks import TASKS, Task
 
 Teller = Callable[[SeriesSet], Told]
 
@@ -29,11 +29,11 @@ class Contender(abc.ABC):
         """Refuse to compete, with the reason, where something has to be installed first."""
 
     @abc.abstractmethod
-    def warm_up(self, train: SeriesSet, task: Task, metric: str, grid: Grid) -> None:
+    def warm_up(self, train: SeriesSet, task: type[Task], metric: str, grid: Grid) -> None:
         """Whatever has to be done once in a process and is no part of the work, such as compiling."""
 
     @abc.abstractmethod
-    def fit(self, train: SeriesSet, task: Task, metric: str, grid: Grid, seed: int) -> Teller:
+    def fit(self, train: SeriesSet, task: type[Task], metric: str, grid: Grid, seed: int) -> Teller:
         """Learn from the training part; `grid` is for those that cannot read series as they are."""
 
 
@@ -53,13 +53,11 @@ class House(Contender):
     def check(self) -> None:
         SYSTEMS.find(self.system).with_options(**self.options)
 
-    def warm_up(self, train: SeriesSet, task: Task, metric: str, grid: Grid) -> None:
+    def warm_up(self, train: SeriesSet, task: type[Task], metric: str, grid: Grid) -> None:
         load_libraries()
 
-    def fit(self, train: SeriesSet, task: Task, metric: str, grid: Grid, seed: int) -> Teller:
-        estimator: Any = estimator_for(
-            TASKS.find(task), system=self.system, options=dict(self.options), random_state=seed
-        )
+    def fit(self, train: SeriesSet, task: type[Task], metric: str, grid: Grid, seed: int) -> Teller:
+        estimator: Any = estimator_for(task, system=self.system, options=dict(self.options), random_state=seed)
         estimator.fit(train)
 
         def tell(series: SeriesSet) -> Told:
@@ -74,7 +72,7 @@ class House(Contender):
 
 def houses() -> dict[str, System]:
     """Systems of the registry that answer what a contest asks; others forecast, or tell something of each row."""
-    kinds = [TASKS.find(task) for task in get_args(Task)]
+    kinds = [task for task in TASKS.complete().values() if not task.asks_times]
     return {name: system for name, system in SYSTEMS.complete().items() if any(map(system.serves, kinds))}
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ from denots.datasets.dataset import stream
 from denots.datasets.imports import import_folder, open_import
 from denots.errors import InvalidOption
 from denots.shapes import IntArray
+from denots.tasks import TASKS, Task
 
-Task = Literal["classification", "regression"]
 METRICS = {"r2": "R2", "auroc": "AUROC", "accuracy": "accuracy"}  # by the names that recipes use
 # Beside the sets of the archive: their gaps are their own.
 BUILT_IN = ("pendulum", "uwgl", "sepsis", "physionet-2012")
@@ -44,7 +44,7 @@ class Contest:
     """A data set with its official parts; gaps can be drawn into sets of the archive."""
 
     name: str
-    task: Task
+    task: type[Task]
     metric: str
     train: SeriesSet
     test: SeriesSet
@@ -65,7 +65,7 @@ class Contest:
         if not resample:
             return parts["train"], parts["test"], Grid.of(self.train, self.test)
         complete, gappy = joined([self.train, self.test]), joined([parts["train"], parts["test"]])
-        labels = complete.target if self.task == "classification" else None
+        labels = complete.target if self.task.learns == "classes" else None
         learn, judge = exchanged(len(self.train), len(complete), labels, resample)
         return gappy.select(learn), gappy.select(judge), Grid.of(complete.select(learn), complete.select(judge))
 
@@ -92,9 +92,9 @@ def exchanged(train: int, n: int, labels: npt.NDArray[Any] | None, seed: int) ->
 def open_contest(name: str) -> Contest:
     """The contest on a data set that is there."""
     recipe = DATASETS.find(name)
-    if recipe.task not in ("classification", "regression"):
-        raise InvalidOption(f"{name!r} asks for a {recipe.task}; the competition has classification and regression.")
-    task: Task = "regression" if recipe.task == "regression" else "classification"
+    task = TASKS.find(recipe.task)
+    if task.asks_times:
+        raise InvalidOption(f"{name!r} asks for a {task.name}; the competition has one answer for each series.")
     if name.startswith(PREFIX) and isinstance(recipe, DerivedRecipe):
         parts = open_import(recipe.source)
         return Contest(name, task, METRICS[recipe.metric], parts["train"], parts["test"], own_gaps=False)

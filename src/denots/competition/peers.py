@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from denots.competition.contender import Contender, House, Teller
-from denots.competition.contest import Grid, Task
+from denots.competition.contest import Grid
 from denots.competition.judge import Told
 from denots.data.series import SeriesSet
 from denots.data.summary import STATISTICS, summarise
 from denots.errors import InvalidOption
 from denots.shapes import FloatArray
+from denots.tasks import Task
 
 FEWEST_POINTS = 10  # shorter series are refused by the convolutions
 
@@ -37,23 +38,23 @@ class Peer(Contender):
     shares: bool
 
     def check(self) -> None:
-        self._make("classification", 0)
+        self._make(classes=True, seed=0)
 
-    def warm_up(self, train: SeriesSet, task: Task, metric: str, grid: Grid) -> None:
+    def warm_up(self, train: SeriesSet, task: type[Task], metric: str, grid: Grid) -> None:
         """Compile the kernels of one or of many channels, on a few series of each class."""
-        kind = self.name, task, len(train.channels) > 1
+        kind = self.name, task.learns, len(train.channels) > 1
         if kind not in _WARM:
             _WARM.add(kind)
             target = np.asarray(train.target)
-            labels = target if task == "classification" else np.zeros(len(train))
+            labels = target if task.learns == "classes" else np.zeros(len(train))
             few = np.concatenate([np.flatnonzero(labels == label)[:4] for label in np.unique(labels)])
             self.fit(train.select(few), task, metric, grid, 0)(train.select(few))
 
-    def fit(self, train: SeriesSet, task: Task, metric: str, grid: Grid, seed: int) -> Teller:
+    def fit(self, train: SeriesSet, task: type[Task], metric: str, grid: Grid, seed: int) -> Teller:
         fill, target = channel_means(train), np.asarray(train.target)
-        classes = np.unique(target) if task == "classification" else None
+        classes = np.unique(target) if task.learns == "classes" else None
         ordered = classes is not None and len(classes) == 2 and metric == "AUROC" and not self.shares
-        model = self._make("regression" if classes is None or ordered else "classification", seed)
+        model = self._make(classes=classes is not None and not ordered, seed=seed)
         learnt = (target == classes[1]) - 0.5 if classes is not None and ordered else target
         model.fit(on_grid(train, grid, fill), learnt)
 
@@ -70,15 +71,15 @@ class Peer(Contender):
 
         return tell
 
-    def _make(self, kind: Task, seed: int) -> Any:
+    def _make(self, *, classes: bool, seed: int) -> Any:
         try:
-            found = import_module(f"aeon.{kind}.{self.module}")
+            found = import_module(f"aeon.{'classification' if classes else 'regression'}.{self.module}")
         except ImportError as error:
             raise InvalidOption(
                 f"{self.name!r} needs aeon, which cannot be imported ({error}); run `pip install 'denots[bench]'`, "
                 "or name the systems that shall compete with --systems."
             ) from error
-        return getattr(found, self.classifier if kind == "classification" else self.regressor)(random_state=seed)
+        return getattr(found, self.classifier if classes else self.regressor)(random_state=seed)
 
 
 @dataclass(frozen=True)
@@ -92,16 +93,16 @@ class Logistic(Contender):
     def check(self) -> None:
         """Nothing has to be installed."""
 
-    def warm_up(self, train: SeriesSet, task: Task, metric: str, grid: Grid) -> None:
+    def warm_up(self, train: SeriesSet, task: type[Task], metric: str, grid: Grid) -> None:
         """Nothing has to be compiled."""
 
-    def fit(self, train: SeriesSet, task: Task, metric: str, grid: Grid, seed: int) -> Teller:
+    def fit(self, train: SeriesSet, task: type[Task], metric: str, grid: Grid, seed: int) -> Teller:
         from sklearn.impute import SimpleImputer
         from sklearn.linear_model import LogisticRegressionCV
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
-        if task != "classification":
+        if task.learns != "classes":
             raise InvalidOption(f"{self.name!r} tells classes and cannot learn numbers.")
         target = np.asarray(train.target)
         folds = min(5, int(np.unique(target, return_counts=True)[1].min()))
@@ -128,7 +129,7 @@ class Logistic(Contender):
         return np.concatenate([whole[:, :own], of_channels.reshape(len(series), -1)], axis=1)
 
 
-_WARM: set[tuple[str, Task, bool]] = set()  # what is compiled in this process
+_WARM: set[tuple[str, str, bool]] = set()  # what is compiled in this process
 
 PEERS: dict[str, Contender] = {
     peer.name: peer

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from denots.data.series import SeriesSet
-from denots.datasets.dataset import DerivedRecipe, Parts, Recipe, SplitSizes, stream
+from denots.datasets.dataset import DerivedRecipe, Metric, Parts, Recipe, SplitSizes, stream
 from denots.datasets.imports import import_folder, import_manifest, import_source, unpacked
 from denots.datasets.library import home
 from denots.datasets.uea import PARTS, archive_source, read_archive, split_sizes
@@ -23,6 +23,8 @@ from denots.errors import InvalidFile
 from denots.registry import Registry
 
 PREFIX = "uea-"
+# Task and metric, by what targets are.
+ASKED: dict[str, tuple[str, Metric]] = {"classes": ("classification", "accuracy"), "numbers": ("regression", "r2")}
 _FILE = re.compile(r"(.+)_(TRAIN|TEST)\.(ts|arff)", re.IGNORECASE)
 _DIMENSION = re.compile(r"(.+)Dimension\d+")  # a channel of a set, in a file of its own
 
@@ -64,15 +66,16 @@ def archive_recipe(archive: str) -> DerivedRecipe:
     """The data set `uea-ARCHIVE`; what is asked, and how many series there are, is known once it is imported."""
     name = f"{PREFIX}{archive}"
     source = archive_source(name, archive, partial(read_padded, archive))
-    task, usable = "classification", dict.fromkeys(PARTS, 0)
+    target, usable = "classes", dict.fromkeys(PARTS, 0)
     if import_folder(source).exists():
         manifest = import_manifest(source)
-        task, usable = "regression" if manifest["target"] == "numbers" else "classification", manifest["usable"]
+        target, usable = manifest["target"], manifest["usable"]
+    task, metric = ASKED[target]
     split = partial(derive, name)
     return DerivedRecipe(
         name=name,
         task=task,
-        metric="r2" if task == "regression" else "accuracy",
+        metric=metric,
         description="A set of the UEA/UCR archive",
         sizes=split_sizes(usable) if any(usable.values()) else SplitSizes(0, 0, 0),
         source=source,

@@ -1,6 +1,8 @@
 """Outputs of a model as a user reads them: probabilities and classes, or numbers in their own unit."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,6 +124,11 @@ class RowAnswers:
 
     of: ClassAnswers | NumberAnswers
 
+    @classmethod
+    def restore(cls, of: type[ClassAnswers] | type[NumberAnswers], state: dict[str, Any]) -> "RowAnswers":
+        """What a task of rows keeps."""
+        return cls(of.restore(state["of"]))
+
     @property
     def outputs(self) -> int:
         return self.of.outputs
@@ -132,3 +139,12 @@ class RowAnswers:
 
     def columns(self, answers: FloatArray) -> dict[str, npt.NDArray[Any]]:
         return self.of.columns(answers.reshape(-1, answers.shape[-1]))
+
+
+# How the answers of a task are made of what it keeps.
+ANSWERS: Mapping[str, Callable[[dict[str, Any]], TaskAnswers]] = {
+    "classification": ClassAnswers.restore,
+    "regression": NumberAnswers.restore,
+    "row-classification": partial(RowAnswers.restore, ClassAnswers),
+    "row-regression": partial(RowAnswers.restore, NumberAnswers),
+}

@@ -8,7 +8,7 @@ from denots.data.ranges import Ranges
 from denots.data.schema import TableSchema
 from denots.errors import DenotsError, InvalidFolder, NotServed
 from denots.folders import expanded, read_json
-from denots.inference.answers import ClassAnswers, NumberAnswers, RowAnswers, TaskAnswers
+from denots.inference.answers import ANSWERS, TaskAnswers
 from denots.inference.folder import ARRAYS, DESCRIPTION, FORMAT, names, verify
 from denots.inference.state import Shape, State
 from denots.runtime.model import RuntimeModel
@@ -55,10 +55,6 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any], place: str) -
 
 
 def _task(name: str, state: dict[str, Any]) -> TaskAnswers:
-    if name == "classification":
-        return ClassAnswers.restore(state)
-    if name == "regression":
-        return NumberAnswers.restore(state)
-    if name in ("row-classification", "row-regression"):
-        return RowAnswers((ClassAnswers if name == "row-classification" else NumberAnswers).restore(state["of"]))
-    raise NotServed(f"task {name!r} is not served without torch. Load the model with denots.load.")
+    if name not in ANSWERS:
+        raise NotServed(f"task {name!r} is not served without torch. Load the model with denots.load.")
+    return ANSWERS[name](state)
