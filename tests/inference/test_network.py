@@ -9,7 +9,7 @@ import torch
 from denots.data.series import SeriesSet
 from denots.fields import FIELDS
 from denots.inference.curve import CURVES
-from denots.inference.denots import KERNELS
+from denots.inference.solve import KERNELS
 from denots.paths import PATHS
 from denots.training.model import run_model
 

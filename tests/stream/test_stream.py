@@ -167,6 +167,19 @@ def test_a_carried_state_is_asked_about_as_far_back_as_the_lag() -> None:
     assert stream.ask([("ann", 4.9)]) == [("ann", 4.9, {}, "further back than the lag")]
 
 
+def test_a_model_that_torch_alone_solves_reads_its_rows_again() -> None:
+    options = {key: FAST[key] for key in ("max_epochs", "batches_per_epoch")}
+    model = RowPredictor("running-denots", options={**options, "backend": "reference", "state_size": 2}, random_state=0)
+    model.fit(stays(12))
+    assert model.fitted_.carried is None
+    series = stays(3, seed=1)
+    stream = model.stream()
+    push(stream, events(series))
+    wanted = [own[0, 1] for own in model.predict_proba(series, [9.5])]
+    told = {answer.id: answer.columns["p_1"] for answer in stream.now(9.5)}
+    np.testing.assert_allclose([told[one.id] for one in series], wanted, rtol=1e-6)
+
+
 def test_a_late_row_moves_a_start_that_nobody_told(either: RowPredictor) -> None:
     late, ordered = either.stream(lag=5.0), either.stream(lag=5.0)
     rows = [(3.0, {"pulse": 3.0}), (1.0, {"pulse": 1.0}), (2.0, {"breath": 2.0})]

@@ -9,7 +9,6 @@ from denots.data.series import SeriesSet
 from denots.data.transforms import Standardiser, append_presence
 from denots.inference import intake
 from denots.inference.intake import TimeChannel, Widening
-from denots.shapes import FloatArray
 
 
 class Intake(nn.Module):
@@ -51,7 +50,7 @@ class Intake(nn.Module):
     def calibrate(self, train: SeriesSet) -> None:
         span = float(np.median(train.spans))
         self.time_scale.fill_(span if span > 0 else 1.0)
-        channels = Standardiser.fit(self._known().widened(train).values)
+        channels = Standardiser.fit(self.known().widened(train).values)
         self.centre.copy_(torch.from_numpy(channels.centre))
         self.scale.copy_(torch.from_numpy(channels.scale))
         if train.static is not None:
@@ -61,17 +60,14 @@ class Intake(nn.Module):
 
     def observations(self, series: SeriesSet) -> SeriesSet:
         """The series as the model sees it, in float64: on its own clock, widened and standardised."""
-        return self._known().observations(series)
+        return self.known().observations(series)
 
     def static(self, series: SeriesSet, dtype: torch.dtype) -> Float[Tensor, "n S"]:
         """Standardised static features; an unknown one takes the training mean."""
-        return torch.from_numpy(self._known().static(series)).to(dtype)
+        return torch.from_numpy(self.known().static(series)).to(dtype)
 
-    def static_rows(self, static: FloatArray, dtype: torch.dtype) -> Float[Tensor, "n S"]:
-        """The same for a row of numbers a series."""
-        return torch.from_numpy(self._known().static_rows(static)).to(dtype)
-
-    def _known(self) -> intake.Intake:
+    def known(self) -> intake.Intake:
+        """The same with what was learnt, for whom arrays are enough."""
         return intake.Intake(
             self.observed,
             self.time,

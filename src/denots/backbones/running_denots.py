@@ -1,7 +1,5 @@
 """DeNOTS for answers at any time: its field is integrated from row to row, each interval by itself."""
 
-from dataclasses import dataclass
-
 import torch
 from jaxtyping import Float, Float64
 from torch import Tensor, nn
@@ -11,29 +9,12 @@ from denots.backbones.running_rows import RowReader, RunningRows
 from denots.data.running import median_gap
 from denots.data.series import SeriesSet
 from denots.fields import FIELDS
-from denots.inference.solver import SolverConfig
+from denots.inference import running_denots
+from denots.inference.running_denots_config import RunningDeNOTSConfig
+from denots.inference.solve import unsolved
 from denots.ode.solve import solve
-from denots.options import Choice, Range, tunable
 from denots.paths.path import Path
 from denots.rowwise import linear_rows
-
-
-@dataclass(frozen=True)
-class RunningDeNOTSConfig(SolverConfig):
-    """See also `SolverConfig`.
-
-    depth: how long the median time from row to row takes on the stretched clock; the shorter, the longer the memory.
-    """
-
-    state_size: int = tunable(64, Choice((32, 64, 128)))
-    depth: float = tunable(0.2, Range(0.05, 2.0, log=True))
-    field: str = "anti"
-    method: str = "bosh3"
-    predict_tolerance: float | None = 1e-3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_options(self)
 
 
 class RunningDeNOTS(RowReader):
@@ -48,6 +29,7 @@ class RunningDeNOTS(RowReader):
     pace: Tensor
 
     def __init__(self, config: RunningDeNOTSConfig, channels: int, static_size: int = 0) -> None:
+        check_options(config)
         self.config = config
         super().__init__(channels, static_size, config.state_size)
         self.state_size = self.states + self.intake.read
@@ -60,6 +42,11 @@ class RunningDeNOTS(RowReader):
     def calibrate(self, train: SeriesSet) -> None:
         super().calibrate(train)
         self.pace.fill_(self.config.depth * self.intake.time_scale.item() / median_gap(train))
+
+    def encoder(self) -> running_denots.RunningDeNOTS | None:
+        if unsolved(self.config, self.config.field, self.states):
+            return None
+        return running_denots.RunningDeNOTS.restore(self.config, self.intake.observed, self.arrays())
 
     def told(self, state: Float[Tensor, "*B H"], row: Float[Tensor, "*B D"]) -> Float[Tensor, "*B S"]:
         return torch.cat([state, row], dim=-1)
@@ -76,11 +63,8 @@ class RunningDeNOTS(RowReader):
         clocks: tuple[Float64[Tensor, " Q"], Float64[Tensor, " Q"]],
     ) -> Float[Tensor, "Q H"]:
         (before, after), (then, now) = rows, clocks
-        fresh = then.isnan()
-        first = state + linear_rows(after, self.from_first.weight, self.from_first.bias)
-        state, then = torch.where(fresh[:, None], first, state), torch.where(fresh, now, then)
         times = torch.stack([then, now], dim=1).flatten() * self.pace
-        values = torch.stack([torch.where(fresh[:, None], after, before), after], dim=1).flatten(0, 1)
+        values = torch.stack([before, after], dim=1).flatten(0, 1)
         begin = 2 * torch.arange(len(state))
         return self._solved(values, times, begin, begin + 2, state, times[1::2, None])[:, 0]
 

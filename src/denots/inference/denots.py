@@ -14,30 +14,21 @@ from denots.inference.denots_config import DeNOTSConfig
 from denots.inference.driven_curve import driven_curve
 from denots.inference.intake import Intake
 from denots.inference.network import Encoded
-from denots.inference.solve import MAX_STATES, FieldKernel, solve
+from denots.inference.solve import FieldKernel, solve, unsolved
 from denots.shapes import BoolArray, FloatArray
-from denots.tableaus import METHODS
 
 POOLED_AT = np.arange(1, 17) / 16  # shares of the trajectory
-KERNELS = {"anti": "gru-anti", "sync": "gru-sync", "none": "gru-none", "tanh": "mlp-tanh", "relu": "mlp-relu"}
 EPSILON = 1e-5  # of batch normalisation
 
 
 def unserved(options: DeNOTSConfig) -> str | None:
     """Why a model with such options is computed by torch alone; None where it is not."""
-    method = METHODS.get(options.method)
-    if options.field not in KERNELS:
-        return f"field {options.field!r} has no kernel"
     if options.path not in CURVES:
         return f"path {options.path!r} is fitted by torch"
-    if method is None or method.error is None or not method.reuses_last:
-        return f"method {options.method!r} has no kernel"
-    if options.state_size > MAX_STATES:
-        return f"kernels hold up to {MAX_STATES} states"
-    if options.learn_depth or options.stability != "free" or options.backend == "reference":
-        chosen = "learn_depth" if options.learn_depth else "stability" if options.stability != "free" else "backend"
+    if options.learn_depth or options.stability != "free":
+        chosen = "learn_depth" if options.learn_depth else "stability"
         return f"{chosen} {getattr(options, chosen)!r} needs torch"
-    return None
+    return unsolved(options, options.field, options.state_size)
 
 
 class InputMap(NamedTuple):
@@ -112,18 +103,9 @@ class DeNOTS:
         return curve
 
     def _field(self, curve: Curve) -> FieldKernel:
-        weights, none = self.weights, np.empty(0, self._dtype)
+        weights = self.weights
         drive = self._fold(weights["field.weight_ih"], weights["field.bias_ih"], curve.present)
-        states = weights["field.weight_hh"].shape[1]
-        return FieldKernel(
-            KERNELS[str(self.options.field)],
-            weights["field.weight_hh"],
-            weights["field.bias_hh"],
-            drive.weight,
-            drive.bias,
-            weights.get("field.weight_out", none.reshape(0, states)),
-            weights.get("field.bias_out", none),
-        )
+        return FieldKernel.restore(str(self.options.field), weights, drive.weight, drive.bias)
 
     def _first_state(self, curve: Curve, static: FloatArray) -> FloatArray:
         weights, states = self.weights, self.weights["field.weight_hh"].shape[1]

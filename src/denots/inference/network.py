@@ -40,11 +40,15 @@ class Network:
 
     def outputs(self, series: SeriesSet, at: FloatArray | None = None) -> Told:
         asked = [None if at is None else at[first : first + AT_ONCE] for first in range(0, len(series), AT_ONCE)]
-        return joined([self._told(*each) for each in zip(in_blocks(series, AT_ONCE), asked, strict=True)])
+        return joined([self._asked(*each) for each in zip(in_blocks(series, AT_ONCE), asked, strict=True)])
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _told(self, series: SeriesSet, at: FloatArray | None) -> Told:
-        states, ok, evaluations = self.encoder.encode(series, at)
+    def _asked(self, series: SeriesSet, at: FloatArray | None) -> Told:
+        return self.told(self.encoder.encode(series, at))
+
+    def told(self, encoded: Encoded) -> Told:
+        """What the head makes of states."""
+        states, ok, evaluations = encoded
         asked = states if self.asks_times else states[:, -1]
         flat = kernels.linear_rows(asked.reshape(-1, asked.shape[-1]), self.weight, self.bias)
         outputs = flat.reshape(*asked.shape[:-1], -1)

@@ -1,11 +1,10 @@
 """What a causal backbone adds to be asked while rows come in: its state, carried from row to row."""
 
 import abc
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
-from denots.inference.told import Told
 from denots.shapes import FloatArray
 
 Memory: TypeAlias = dict[str, npt.NDArray[Any]]
@@ -30,13 +29,3 @@ class Running(abc.ABC):
     @abc.abstractmethod
     def read(self, memory: Memory, at: FloatArray) -> FloatArray:
         """The states [B, H] at times that are not before the latest row; NaN where a state could not be computed."""
-
-
-class Carries(Protocol):
-    """A model that answers from what its backbone remembers of each series."""
-
-    @property
-    def backbone(self) -> Running: ...
-
-    def outputs(self, memory: Memory, at: FloatArray) -> Told:
-        """Raw outputs [B, 1, outputs] at times [B] that are not before the latest row, with the bits of the whole model."""

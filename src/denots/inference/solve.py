@@ -1,5 +1,6 @@
 """Solve a field that has a kernel, without any gradient."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -8,10 +9,24 @@ import numpy as np
 from denots import kernels
 from denots.errors import InvalidOption
 from denots.inference.curve import Curve
+from denots.inference.solver import SolverConfig
 from denots.shapes import BoolArray, FloatArray, IntArray
 from denots.tableaus import METHODS
 
 MAX_STATES = 512
+KERNELS = {"anti": "gru-anti", "sync": "gru-sync", "none": "gru-none", "tanh": "mlp-tanh", "relu": "mlp-relu"}
+
+
+def unsolved(options: SolverConfig, field: Any, states: int) -> str | None:
+    """Why a model with such a field and such options is solved by torch alone; None where it is not."""
+    method = METHODS.get(options.method)
+    if field not in KERNELS:
+        return f"field {field!r} has no kernel"
+    if method is None or method.error is None or not method.reuses_last:
+        return f"method {options.method!r} has no kernel"
+    if states > MAX_STATES:
+        return f"kernels hold up to {MAX_STATES} states"
+    return "backend 'reference' needs torch" if options.backend == "reference" else None
 
 
 class FieldKernel(NamedTuple):
@@ -24,6 +39,23 @@ class FieldKernel(NamedTuple):
     bias: FloatArray  # [G], or one for each series
     weight_out: FloatArray
     bias_out: FloatArray
+
+    @classmethod
+    def restore(
+        cls, field: str, weights: Mapping[str, FloatArray], weight_in: FloatArray, bias: FloatArray
+    ) -> "FieldKernel":
+        """A field among the weights of a backbone, that meets the signal through a given input map."""
+        weight_hh = weights["field.weight_hh"]
+        none = np.empty(0, weight_hh.dtype)
+        return cls(
+            KERNELS[field],
+            weight_hh,
+            weights["field.bias_hh"],
+            weight_in,
+            bias,
+            weights.get("field.weight_out", none.reshape(0, weight_hh.shape[1])),
+            weights.get("field.bias_out", none),
+        )
 
 
 class Solved(NamedTuple):
@@ -57,8 +89,12 @@ def solve(
     method: str,
     tolerance: float,
     max_steps: int,
+    land_on_knots: bool = False,
 ) -> Solved:
-    """Integrate from `curve.t0` for every series with its own steps; no query may lie before that."""
+    """Integrate from `curve.t0` for every series with its own steps; no query may lie before that.
+
+    Steps land on the end of the curve and, where it is said so, on every knot, as `ode.solve` tells.
+    """
     early = ~(queries >= curve.t0[:, None]) | np.isinf(queries)
     if early.any():
         i, j = np.argwhere(early)[0].tolist()
@@ -89,6 +125,7 @@ def solve(
         bias=field.bias,
         weight_out=field.weight_out,
         bias_out=field.bias_out,
+        land_on_knots=land_on_knots,
     )
     states = np.empty((n, asked, h0.shape[1]), h0.dtype)
     status, evaluations, accepted, rejected = np.empty((4, n), np.int64)

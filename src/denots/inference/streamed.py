@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from denots.inference.answers import TaskAnswers
-from denots.inference.running import Carries
+from denots.inference.carried import Carried
 from denots.inference.state import State
 from denots.inference.told import Model
 
@@ -15,4 +15,4 @@ class Streamed:
     fitted: Model
     task: TaskAnswers
     state: State
-    carried: Carries | None
+    carried: Carried | None

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from denots.inference.running import Carries, Memory
+from denots.inference.carried import Carried
+from denots.inference.running import Memory
 from denots.inference.told import Told
 from denots.stream.memories import Memories
 from denots.stream.track import Track
@@ -19,7 +20,7 @@ class Carrying:
     Of each series the states as far back as the lag are kept, so that a late row is put in from the state before it.
     """
 
-    def __init__(self, carried: Carries) -> None:
+    def __init__(self, carried: Carried) -> None:
         self.carried, self.memories = carried, Memories()
         self._behind: dict[Track, None] = {}
         self._rows = 0

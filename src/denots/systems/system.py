@@ -13,11 +13,11 @@ from torch import Tensor
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
+from denots.inference.carried import Carried
 from denots.inference.state import Shape, State
 from denots.inference.told import Told
 from denots.registry import lookup
 from denots.shapes import FloatArray
-from denots.systems.carried import Carried
 from denots.tasks import Part, Task
 from denots.training.model import Output
 from denots.training.progress import Progress

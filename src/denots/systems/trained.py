@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from denots.backbones import Backbone
-from denots.backbones.running import Running
 from denots.data.series import SeriesSet
 from denots.data.split import deal_folds
 from denots.data.transforms import thinned_copies
+from denots.inference.carried import Carried
+from denots.inference.solver import SolverConfig
 from denots.ode.used import note
-from denots.systems.carried import Carried
 from denots.systems.system import Fitted, Problem, Shape, State, System, check_known, plain_arrays
 from denots.tasks import Part, Task
 from denots.training.config import TrainConfig
@@ -43,13 +43,13 @@ class TrainedModel(Fitted):
         network = self.model.network()
         if network is None:
             return run_model(self.model, self.model.backbone.prepare(series), at)
-        note("native")
+        if isinstance(self.model.backbone.config, SolverConfig):
+            note("native")
         return Output.of(network.outputs(series, None if at is None else at.double().numpy()))
 
     @property
     def carried(self) -> Carried | None:
-        backbone = self.model.backbone
-        return Carried(self.model.eval(), backbone) if isinstance(backbone, Running) else None
+        return Carried.of(self.model.network())
 
     def state(self) -> State:
         return State(self.settled, plain_arrays(self.model.state_dict()))

@@ -1,16 +1,19 @@
-"""A state that is carried from row to row has the bits of one that is computed from all rows, for every backbone that can."""
+"""A state that is kept at rows has the bits of one that is computed from all rows, and is what torch learns, to rounding."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from denots.backbones import BACKBONES, Backbone
-from denots.backbones.running import Memory, Running
+from denots.backbones import BACKBONES
+from denots.backbones.running_rows import RowReader
 from denots.data import SeriesSet
+from denots.fields import FIELDS
+from denots.inference.running import Memory, Running
 
-RUNNING = [name for name, backbone in BACKBONES.items() if issubclass(backbone, Running)]
+RUNNING = [name for name, backbone in BACKBONES.items() if issubclass(backbone, RowReader)]
 
 
 def walks(n: int = 12, *, static: bool = True) -> SeriesSet:
@@ -24,16 +27,22 @@ def walks(n: int = 12, *, static: bool = True) -> SeriesSet:
     return SeriesSet.from_arrays(times, values, static=known if static else None, start=-rng.uniform(0, 3, n))
 
 
-def built(name: str, series: SeriesSet) -> Backbone:
+def built(name: str, series: SeriesSet, **options: Any) -> RowReader:
     torch.manual_seed(0)
     cls = BACKBONES[name]
-    backbone = cls(cls.Config(state_size=12), len(series.channels), len(series.static_names))
+    backbone = cls(cls.Config(**{"state_size": 12, **options}), len(series.channels), len(series.static_names))
     backbone.calibrate(series)
     return backbone.eval()
 
 
 def some(memory: Memory, rows: np.ndarray) -> Memory:
     return {name: array[rows] for name, array in memory.items()}
+
+
+def moments(series: SeriesSet) -> tuple[np.ndarray, ...]:
+    """The last row of each series, a time after it, and any time from the first row on."""
+    rng = np.random.default_rng(1)
+    return series.ends, series.ends + 1.5, np.array([rng.uniform(one.times[0], 12) for one in series])
 
 
 def carried(backbone: Running, series: SeriesSet, at: np.ndarray) -> np.ndarray:
@@ -56,17 +65,39 @@ def carried(backbone: Running, series: SeriesSet, at: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", RUNNING)
 def test_states_are_those_of_the_whole_series(name: str, static: bool) -> None:
     series = walks(static=static)
-    backbone, rng = built(name, series), np.random.default_rng(1)
-    for at in (series.ends, series.ends + 1.5, np.array([rng.uniform(one.times[0], 12) for one in series])):
-        with torch.inference_mode():
-            wanted = backbone(backbone.prepare(series), torch.from_numpy(at)[:, None]).states[:, 0]
-        np.testing.assert_array_equal(carried(backbone, series, at), wanted.numpy())
+    encoder = built(name, series).encoder()
+    for at in moments(series):
+        wanted = encoder.encode(series, at[:, None])
+        assert wanted.ok.all()
+        np.testing.assert_array_equal(carried(encoder, series, at), wanted.states[:, 0])
+    np.testing.assert_array_equal(carried(encoder, series, series.ends), encoder.encode(series).states[:, 0])
+
+
+@pytest.mark.parametrize("static", [True, False])
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, {}) for name in RUNNING] + [("running-denots", {"field": field}) for field in FIELDS]
+)
+def test_states_are_those_that_torch_learns_to_rounding(name: str, options: dict[str, Any], static: bool) -> None:
+    series = walks(static=static)
+    backbone = built(name, series, **options)
+    inputs, encoder = backbone.prepare(series), backbone.encoder()
+    for at in (None, np.stack(moments(series), axis=1)):
+        wanted = backbone(inputs, None if at is None else torch.from_numpy(at))
+        found = encoder.encode(series, at)
+        np.testing.assert_allclose(found.states, wanted.states.detach().numpy(), atol=1e-4)
+        np.testing.assert_array_equal(found.ok, wanted.ok.numpy())
+
+
+@pytest.mark.parametrize("options", [{"backend": "reference"}, {"state_size": 513}])
+def test_what_kernels_cannot_solve_is_left_to_torch(options: dict[str, Any]) -> None:
+    series = walks()
+    assert built("running-denots", series, **options).encoder() is None
 
 
 @pytest.mark.parametrize("name", RUNNING)
 def test_company_changes_no_bit_and_reading_changes_nothing(name: str) -> None:
     series = walks()
-    backbone = built(name, series)
+    backbone = built(name, series).encoder()
     whole = carried(backbone, series, series.ends + 0.25)
     for k in range(len(series)):
         alone = series.select([k])
@@ -85,7 +116,7 @@ def test_company_changes_no_bit_and_reading_changes_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", RUNNING)
 def test_values_that_break_a_state_break_it_alone(name: str) -> None:
     series = walks()
-    backbone = built(name, series)
+    backbone = built(name, series).encoder()
     values = series.values.copy()
     values[series.offsets[3]] = 1e300
     broken = replace(series, values=values)
