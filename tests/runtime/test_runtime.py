@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from denots import RowPredictor, SeriesClassifier, SeriesRegressor, SeriesSet, r
 from denots.errors import InvalidFolder, InvalidOption, InvalidSeries, NotServed, SolverWarning
 from denots.stream.snapshot import Snapshot
 from denots.systems import SYSTEMS, Problem
+from denots.systems.auto import Blend
 from denots.systems.bagged import fit_bag
 
 BLOCKED = ("torch", "sklearn", "pandas", "lightgbm", "safetensors", "scipy", "jaxtyping", "pyarrow", "rich", "typer")
@@ -63,7 +63,7 @@ FAST = {
     "trees": 4,
     "budget": 8.0,
 }
-ROWS = {"running-trees", "cut-denots", "running-gru", "running-denots"} & set(runtime.SERVED)
+ROWS = {"running-trees", "running-gru", "running-denots", "running-auto", "cut-denots"}
 AS_PUBLISHED = {"normalise": "batch", "inflate": 3, "holes": "zero", "initial": "zero", "method": "dopri5"}
 
 
@@ -100,16 +100,18 @@ def fitted(name: str, task: str, more: dict[str, Any] | None = None) -> Any:
     return SeriesClassifier(name, options=options, random_state=0).fit(train.with_target(target))
 
 
-def blended() -> Any:
-    """What `auto` makes of members that are fitted once a fold, each of which counts."""
-    model, train = fitted("fast", "three"), series(60, 0)
-    problem = Problem(model.task_, model.task_.pose(train), None)
-    short = {"denots": {"max_epochs": 1, "batches_per_epoch": 2}, "trees": {"rounds": 8}, "forest": {"trees": 4}}
-    members = {
-        name: fit_bag(SYSTEMS[name].with_options(**options), problem, 2, seed=0) for name, options in short.items()
-    }
-    model.system_, both = SYSTEMS["auto"], {**model.fitted_.members, **members}
-    model.fitted_ = replace(model.fitted_, members=both, weights=np.linspace(0.1, 0.3, len(both)))
+def blended(name: str, model: Any) -> Any:
+    """What a blend makes of members that are fitted once a fold, each of which counts beside those of a model."""
+    problem = Problem(model.task_, model.task_.pose(series(60, 0)), None)
+    short = {"max_epochs": 1, "batches_per_epoch": 2, "rounds": 8, "trees": 4}
+    members = dict(getattr(model.fitted_, "members", {}))
+    for own, system in SYSTEMS[name].members.items():
+        if system.holds_out:
+            options = {option: value for option, value in short.items() if option in system.options}
+            members[own] = fit_bag(system.with_options(**options), problem, 2, seed=0)
+    base, weights = np.full(model.task_.outputs, 0.1), np.linspace(0.1, 0.3, len(members))
+    model.system_ = SYSTEMS[name]
+    model.fitted_ = Blend(task=model.task_, members=members, weights=weights, base=base)
     return model
 
 
@@ -118,10 +120,17 @@ def models() -> dict[str, Any]:
     found = {}
     for name in runtime.SERVED:
         tasks = ("rows",) if name in ROWS else ("three",) if name == "summary-logistic" else ("two", "number")
-        for task in tasks if name != "auto" else ():
+        for task in tasks if name not in ("auto", "running-auto") else ():
             found[f"{name}-{task}"] = fitted(name, task)
     assert len(found["fast-two"].fitted_.members) > 1
-    found["auto-three"] = blended()
+    found["auto-three"] = blended("auto", fitted("fast", "three"))
+    found["running-auto-rows"] = blended("running-auto", fitted("running-trees", "rows"))
+    for field in ("sync", "none", "tanh", "relu"):
+        found[f"running-denots-{field}-rows"] = fitted("running-denots", "rows", {"field": field, "method": "dopri5"})
+    found["running-gru-two"], found["running-denots-number"] = (
+        fitted("running-gru", "two"),
+        fitted("running-denots", "number"),
+    )
     found["denots-published"] = fitted("denots", "three", AS_PUBLISHED | {"time_differences": False, "slopes": False})
     found["denots-embedded"] = fitted("denots", "three", {"normalise": "batch", "inflate": 2, "readout": "last"})
     return found
@@ -239,6 +248,9 @@ def test_models_that_need_torch_are_refused_with_the_reason(tmp_path: Path) -> N
     fitted("denots", "two", {"stability": "certified"}).save(tmp_path / "certified")
     with pytest.raises(NotServed, match="stability 'certified' needs torch"):
         runtime.load(tmp_path / "certified")
+    fitted("running-denots", "rows", {"backend": "reference", "state_size": 2}).save(tmp_path / "reference")
+    with pytest.raises(NotServed, match="backend 'reference' needs torch"):
+        runtime.load(tmp_path / "reference")
 
 
 def test_a_damaged_folder_is_refused_as_by_the_whole_package(

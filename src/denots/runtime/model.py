@@ -14,6 +14,7 @@ from denots.data.schema import TableSchema
 from denots.errors import InvalidOption
 from denots.inference.answering import Outcome, ask, tell_of_failures, tell_of_unusual
 from denots.inference.answers import ClassAnswers, NumberAnswers, RowAnswers, TaskAnswers
+from denots.inference.carried import Carried
 from denots.inference.state import State
 from denots.inference.streamed import Streamed
 from denots.inference.told import Model
@@ -77,7 +78,7 @@ class RuntimeModel:
         """
         if not isinstance(self.task, RowAnswers):
             raise InvalidOption("the model answers once a series and cannot be asked row by row; use predict.")
-        model = Streamed(self.fitted, self.task, self.state, None)
+        model = Streamed(self.fitted, self.task, self.state, Carried.of(self.fitted))
         return Stream(model, self.channels, self.static_names, Rules(lag, rows, expire))
 
     @property

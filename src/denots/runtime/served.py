@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,14 +17,20 @@ from denots.inference.denots_config import DeNOTSConfig
 from denots.inference.forest import Forest, ForestAnswers
 from denots.inference.intervals import IntervalQuantiles
 from denots.inference.linear_model import LinearAnswers
-from denots.inference.network import Network, weights_of
+from denots.inference.network import Encoder, Network, weights_of
 from denots.inference.oscillators import OscillatorShares
 from denots.inference.ranked_summary import RankedSummary, Ranks
+from denots.inference.running_denots import RunningDeNOTS
+from denots.inference.running_denots_config import RunningDeNOTSConfig
+from denots.inference.running_gru import RunningGRU
 from denots.inference.running_trees import RunningTreeAnswers
+from denots.inference.solve import unsolved
 from denots.inference.state import Shape, State, split_state
 from denots.inference.told import Model, Told
 from denots.inference.trees import TreeAnswers, read_forests
 from denots.shapes import FloatArray
+
+Config = TypeVar("Config", DeNOTSConfig, RunningDeNOTSConfig)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,13 +73,38 @@ class _Bag:
 
 
 def _denots(stored: Stored) -> Model:
-    known = {option.name for option in fields(DeNOTSConfig)}
-    options = DeNOTSConfig(**{name: value for name, value in stored.options.items() if name in known})
-    options = replace(options, **stored.state.values)
-    reason = denots.unserved(options)
+    options = _options(DeNOTSConfig, stored)
+    _refuse(denots.unserved(options))
+    return _network(denots.DeNOTS.restore(options, stored.shape.channels, _backbone(stored)), stored)
+
+
+def _running_denots(stored: Stored) -> Model:
+    options = _options(RunningDeNOTSConfig, stored)
+    _refuse(unsolved(options, options.field, options.state_size))
+    return _network(RunningDeNOTS.restore(options, stored.shape.channels, _backbone(stored)), stored)
+
+
+def _running_gru(stored: Stored) -> Model:
+    return _network(RunningGRU.restore(stored.shape.channels, _backbone(stored)), stored)
+
+
+def _options(kind: type[Config], stored: Stored) -> Config:
+    """What a backbone was told, and what was decided by the data."""
+    known = {option.name for option in fields(kind)}
+    options = kind(**{name: value for name, value in stored.options.items() if name in known})
+    return replace(options, **stored.state.values)
+
+
+def _refuse(reason: str | None) -> None:
     if reason:
         raise NotServed(f"the model needs torch: {reason}. Load it with denots.load.")
-    encoder = denots.DeNOTS.restore(options, stored.shape.channels, weights_of(stored.state.arrays, "backbone"))
+
+
+def _backbone(stored: Stored) -> dict[str, Any]:
+    return weights_of(stored.state.arrays, "backbone")
+
+
+def _network(encoder: Encoder, stored: Stored) -> Network:
     head = weights_of(stored.state.arrays, "head")
     return Network(encoder, head["weight"], head["bias"], stored.asks_times)
 
@@ -154,9 +185,13 @@ SERVED: dict[str, Callable[[Stored], Model]] = {
     "fast": _blended,
     "auto": _blended,
     "running-trees": _running_trees,
+    "running-gru": _running_gru,
+    "running-denots": _running_denots,
+    "running-auto": _blended,
     "cut-denots": _cut(_denots),
 }
-_BAGGED = {"trees", "forest", "denots"}  # members of a blend that are fitted once a fold
+# Members of a blend that are fitted once a fold.
+_BAGGED = {"trees", "forest", "denots", "running-trees", "running-gru", "running-denots"}
 MEMBERS: dict[str, dict[str, Any]] = {"denots": {"field": "anti", "initial": "first"}}  # options of members of a blend
 
 _TORCH = "its states are computed by torch"
@@ -172,9 +207,6 @@ UNSERVED = {
     "constant": _TORCH,
     "last-value": _TORCH,
     "fields": "its features are computed by torch",
-    "running-gru": _TORCH,
-    "running-denots": _TORCH,
-    "running-auto": "the states of its members are computed by torch",
     "forecast": "forecasts are not served yet",
     "hold": "forecasts are not served yet",
     "recent-mean": "forecasts are not served yet",
