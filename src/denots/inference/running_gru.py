@@ -5,18 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from denots import kernels
 from denots.inference.row_intake import RowIntake, Rows
 from denots.inference.row_reader import RowReader
 from denots.shapes import FloatArray
 
-AT_ONCE = 16  # rows whose products are kept together, which is what a cache holds
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunningGRU(RowReader):
-    """NumPy sums every product of a row by itself and computes a number alike wherever it stands, which torch does not at
-    the end of an array.
-    """
+    """NumPy computes a number alike wherever it stands, which torch does not at the end of an array."""
 
     @classmethod
     def restore(cls, channels: int, weights: Mapping[str, FloatArray]) -> "RunningGRU":
@@ -47,17 +44,15 @@ class RunningGRU(RowReader):
 
     def _step(self, x: FloatArray, h: FloatArray) -> FloatArray:
         """The state of torch's GRU after one row, each series by itself."""
-        read = _linear(x, self.weights["core.weight_ih_l0"], self.weights["core.bias_ih_l0"])
-        kept = _linear(h, self.weights["core.weight_hh_l0"], self.weights["core.bias_hh_l0"])
+        read = self._product(x, "ih")
+        kept = self._product(h, "hh")
         size = h.shape[1]
         reset, new = slice(size), slice(2 * size, 3 * size)
         z = _sigmoid(read[:, size : 2 * size] + kept[:, size : 2 * size])
         return (1 - z) * np.tanh(read[:, new] + _sigmoid(read[:, reset] + kept[:, reset]) * kept[:, new]) + z * h
 
-
-def _linear(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:
-    parts = [(x[k : k + AT_ONCE, None] * weight).sum(axis=2) for k in range(0, len(x), AT_ONCE)]
-    return np.concatenate(parts) + bias
+    def _product(self, x: FloatArray, part: str) -> FloatArray:
+        return kernels.linear_rows(x, self.weights[f"core.weight_{part}_l0"], self.weights[f"core.bias_{part}_l0"])
 
 
 def _sigmoid(x: FloatArray) -> FloatArray:
