@@ -56,6 +56,9 @@ def test_installed_alone_it_has_the_same_bits_and_is_small(wheel: Path, tmp_path
             train
         ),
         "rows": RowPredictor("running-trees", options={"rounds": 9}, random_state=0).fit(train),
+        "kept": RowPredictor("running-denots", options={"max_epochs": 2, "batches_per_epoch": 2}, random_state=0).fit(
+            train
+        ),
     }
     for name, model in models.items():
         model.save(tmp_path / name)
@@ -65,7 +68,7 @@ def test_installed_alone_it_has_the_same_bits_and_is_small(wheel: Path, tmp_path
         "from denots import SeriesSet;"
         "[importlib.import_module(it.name) for it in pkgutil.walk_packages(denots.__path__, 'denots.')];"
         "X, place = SeriesSet.open(sys.argv[1] + '/series'), sys.argv[1] + '/';"
-        "told = {name: denots.runtime.load(place + name).predict_proba(X) for name in ('fast', 'denots', 'rows')};"
+        "told = {name: denots.runtime.load(place + name).predict_proba(X) for name in ('fast', 'denots', 'rows', 'kept')};"
         "np.savez(place + 'told', **{name: np.concatenate([*it]) if isinstance(it, list) else it for name, it in told.items()});"
         "assert 'torch' not in sys.modules"
     )
