@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DIST ?= dist
-NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h')
+NATIVE := CMakeLists.txt $(shell find cpp -name '*.cc' -o -name '*.h' -o -name '*.cmake')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
