@@ -169,3 +169,19 @@ def test_of_many_series_a_member_that_says_nothing_new_is_left_out(monkeypatch: 
     blend = auto.combine(task, found, trivial, target)
     assert len(blend.members) == 2
     assert "other" in blend.members
+
+
+def test_of_few_series_an_unlikely_member_counts_for_less_than_one_that_said_the_same() -> None:
+    rng = np.random.default_rng(0)
+    truth, noise = rng.normal(size=(12, 1)), 0.5 * rng.normal(size=(2, 12, 1))
+    task = Regression.read(waves(12).with_target(truth[:, 0]))
+    target = task.pose(waves(12).with_target(truth[:, 0])).target
+    found = {
+        name: Said(task=task, held_out=torch.from_numpy(truth + error))
+        for name, error in zip(("usual", "odd"), noise, strict=True)
+    }
+    trivial = torch.zeros(12, 1, dtype=torch.float64)
+    alike, held = (auto.combine(task, found, trivial, target, unlikely=names) for names in ((), ("odd",)))
+    weights = dict(zip(held.members, held.weights.tolist(), strict=True))
+    assert weights["odd"] < dict(zip(alike.members, alike.weights.tolist(), strict=True))["odd"]
+    assert weights["odd"] < weights["usual"]

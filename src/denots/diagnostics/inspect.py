@@ -113,7 +113,7 @@ def inspect_table(
 
 def fit_seconds(series: int) -> float:
     """How long `denots fit` tries by default, which `systems/auto.py` decides; a test compares both."""
-    return min(300.0, 20.0 + 0.05 * series)
+    return min(300.0, 20.0 + 0.1 * series)
 
 
 def _channels(columns: Columns, roles: Roles, rows: int) -> Iterator[tuple[str, "pd.Series[Any]", IntArray]]:

@@ -91,12 +91,14 @@ SYSTEMS["fast"] = Auto(
     "The best blend of what has a closed form: a few seconds.",
     {name: SYSTEMS[name] for name in FAST},
     early=("summary",),
+    unlikely=("summary",),
 )
 SYSTEMS["auto"] = Auto(
     "auto",
     "The best blend of all that fits into a budget of time.",
     {name: SYSTEMS[name] for name in ALL},
     early=("summary", "trees"),
+    unlikely=("summary", "trees", "denots"),
 )
 SYSTEMS["running-auto"] = Auto(
     "running-auto",

@@ -57,7 +57,7 @@ class AutoConfig:
 
     def seconds(self, series: int) -> float:
         """What so many series deserve, or what was asked for."""
-        return self.budget or min(300.0, 20.0 + 0.05 * series)
+        return self.budget or min(300.0, 20.0 + 0.1 * series)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,8 +85,7 @@ class Auto(Configured):
     """Members are systems by name, in the order in which they are tried.
 
     Those that are trained by gradient come last for few series, where they seldom lead, and for many right after
-    the early ones. These read statistics of a series and not what happens along it, so that nothing speaks for them
-    before held-out answers do; all others count alike until then.
+    the early ones. Nothing speaks for the unlikely ones before held-out answers do; all others count alike until then.
 
     workers: who fits the members; elsewhere all of them, and their folds, are begun as soon as there is room.
     """
@@ -96,6 +95,7 @@ class Auto(Configured):
     members: Mapping[str, System]
     config: AutoConfig = field(default_factory=AutoConfig)
     early: tuple[str, ...] = ()
+    unlikely: tuple[str, ...] = ()
     workers: Workers = field(default_factory=Here, compare=False, repr=False)
 
     holds_out, weighs = False, True
@@ -147,7 +147,7 @@ class Auto(Configured):
             else:
                 found[name] = tried
                 board.append(_row(name, task, tried.held_out, target, tried.seconds))
-        blended = combine(task, found, trivial, target, problem.train.weight, unlikely=self.early)
+        blended = combine(task, found, trivial, target, problem.train.weight, unlikely=self.unlikely)
         told = trivial if blended.held_out is None else blended.held_out
         last = _row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blended)}
         if not blended.members:
