@@ -55,6 +55,8 @@ def test_what_cannot_be_is_one_line(run: Run, clinic: Path, visits: Path, new: P
     lost = run("card", clinic / "classifier", visits, "-o", visits, code=2).stderr
     assert "its data would be lost" in lost
     assert "is a folder" in run("card", clinic / "classifier", "-o", tmp_path, code=2).stderr
+    inside = run("card", clinic / "classifier", "-o", clinic / "classifier" / "model.json", code=2).stderr
+    assert "lies in the folder of the model" in inside
     out = tmp_path / "card.html"
     assert "has no target column 'outcome'" in run("card", clinic / "classifier", new, "-o", out, code=1).stderr
     assert "unknown column" in run("card", clinic / "classifier", visits, "--by", "agee", "-o", out, code=2).stderr

@@ -21,3 +21,9 @@ def test_the_report_fits_the_screen_and_its_command_fits_the_table(visits: Path,
 def test_a_table_without_times_is_told_in_one_line(visits: Path, run: Run) -> None:
     visits.write_text("a,b\nx,1\nx,2\ny,3\ny,4\n")
     assert run("inspect", visits, code=1).stderr == "error: no column looks like the time; name it with --time.\n"
+
+
+def test_the_page_is_not_written_over_the_table(visits: Path, run: Run) -> None:
+    before = visits.read_bytes()
+    assert "its data would be lost" in run("inspect", visits, "--html", visits, code=2).stderr
+    assert visits.read_bytes() == before

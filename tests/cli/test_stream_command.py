@@ -120,6 +120,7 @@ def test_a_bad_line_is_answered_by_its_error_and_the_others_by_their_answers(war
     wrong = {line["event"]: line["error"] for line in found if "error" in line}
     assert list(wrong) == [2, 3, 4, 5, 6, 7, *range(11, 17)]
     assert [line["time"] for line in found if line["event"] in (10, 17)] == [4, 6]
+    assert "is no JSON" in wrong[2]
     assert "longer than 1048576 bytes" in wrong[11]
     assert "expected a finite number" in wrong[12]
     assert "series 'zoe' is not known" in wrong[13]
@@ -155,3 +156,21 @@ def test_a_line_that_is_too_long_is_told_as_such_however_it_comes(size: int) -> 
     for first in range(0, len(text), step):
         found += splitter.lines(text[first : first + step])
     assert [*found, *splitter.last()] == [b"one", b"x" * LONGEST, None, b"four", None]
+
+
+def test_neither_the_input_nor_a_snapshot_nor_the_model_is_written_over(ward: Path, tmp_path: Path) -> None:
+    events, both = tmp_path / "events", str(tmp_path / "both")
+    events.write_bytes((ward / "events.ndjson").read_bytes())
+    inside = str(ward / "model" / "model.json")
+    cases = {
+        ("-o", str(events)): "its rows would be lost",
+        ("--snapshot", str(events)): "its rows would be lost",
+        ("-o", both, "--snapshot", both): "give each its own",
+        ("-o", inside): "lies in the folder of the model",
+    }
+    for options, words in cases.items():
+        with events.open("rb") as rows:
+            done = subprocess.run(command(ward, *options), stdin=rows, capture_output=True, text=True, check=False)
+        assert done.returncode == 2, options
+        assert words in done.stderr
+    assert events.read_bytes() == (ward / "events.ndjson").read_bytes()

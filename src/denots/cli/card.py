@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from denots.cli.messages import say
+from denots.cli.spare import spare
 from denots.errors import InvalidOption
 
 
@@ -42,9 +43,7 @@ def card(
 
     if out.is_dir():
         raise InvalidOption(f"--out {out} is a folder; name a file, such as {out / 'card.html'}.")
-    for given in (table, targets):
-        if given is not None and out.resolve() == given.resolve():
-            raise InvalidOption(f"--out {out} is the table that is read; give another name, or its data would be lost.")
+    spare("--out", out, table, targets, model=model)
     if table is None and (by is not None or targets is not None):
         raise InvalidOption("--by and --targets are about a table; name one after the model.")
     estimator = load_estimator(model)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from denots.cli.messages import say
-from denots.errors import InvalidOption
+from denots.cli.spare import spare
 
 WIDTH = 80
 
@@ -32,10 +32,7 @@ def certify(
     from denots.folders import write_file_whole
 
     for name, file in (("--json", json), ("--html", html)):
-        if file is not None and table is not None and file.resolve() == table.resolve():
-            raise InvalidOption(
-                f"{name} {file} is the table that is read; give another name, or its data would be lost."
-            )
+        spare(name, file, table, model=model)
     estimator = load_estimator(model)
     frame = None
     if table is not None:

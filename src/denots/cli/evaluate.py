@@ -11,6 +11,7 @@ import typer
 
 from denots.cli.messages import complain, out, say
 from denots.cli.predict import MaxFailed, Strict, stop_if_many_failed
+from denots.cli.spare import spare
 from denots.errors import InvalidOption, InvalidTarget
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ def evaluate(
         raise InvalidOption(f"--confidence lies between 0 and 1, such as 0.95; got {confidence:g}.")
     if series is not None:
         check_destination(series)
-        if series.resolve() == table.resolve():
-            raise InvalidOption(f"--series {series} is the table that is read; give another name, or it would be lost.")
+        spare("--series", series, table, model=model)
     estimator = load_estimator(model)
     frame, reading = read_judged(estimator, table, targets)
     if strict:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denots.cli.messages import out, say
+from denots.cli.spare import spare
 from denots.errors import InvalidOption, InvalidTarget
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def explain(
         raise InvalidOption("--each tells of single observations in the terminal; leave --importance and --html out.")
     if importance and (id is not None or html is not None):
         raise InvalidOption("--importance is about all series of the table; leave --id and --html out.")
-    if html is not None and html.resolve() == table.resolve():
-        raise InvalidOption(f"--html {html} is the table that is read; give another name, or its data would be lost.")
+    spare("--html", html, table, model=model)
     estimator = load_estimator(model)
     check_model(estimator)
     schema = estimator.table_schema()

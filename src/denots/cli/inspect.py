@@ -7,6 +7,7 @@ import typer
 
 from denots.cli.learning import names
 from denots.cli.messages import say
+from denots.cli.spare import spare
 
 if TYPE_CHECKING:
     from denots.diagnostics.inspect import Inspection
@@ -42,6 +43,7 @@ def inspect(
     from denots.diagnostics.inspect import inspect_table
     from denots.diagnostics.roles import Roles
 
+    spare("--html", html, table)
     times = [name for name in (time_column,) if name is not None and time_format is not None]
     frame = read_table(table, id=id, texts=times)
     roles = Roles(id, time_column, target, names(static, "--static"), variable, value)

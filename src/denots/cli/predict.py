@@ -7,6 +7,7 @@ import typer
 
 from denots.cli.messages import complain, say
 from denots.cli.predict_shards import predict_folder
+from denots.cli.spare import spare
 from denots.cli.where import Place
 from denots.errors import InvalidOption
 
@@ -81,9 +82,7 @@ def predict(
     if not sharded:
         check_mounted(table)
         check_destination(out)
-    for given in (table, at_table):
-        if given is not None and out != STANDARD and out.resolve() == given.resolve():
-            raise InvalidOption(f"--out {out} is the table that is read; give another name, or its data would be lost.")
+    spare("--out", None if out == STANDARD else out, table, at_table, model=model)
     if groups is not None and coverage is None:
         raise InvalidOption("--groups says for whom a coverage holds; give --coverage, too, such as 0.9.")
     estimator = load_estimator(model)

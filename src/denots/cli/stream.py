@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from denots.cli.spare import spare
 from denots.errors import InvalidOption
 
 
@@ -51,8 +52,20 @@ def stream(
         raise InvalidOption(
             f"{model} answers about whole series; a stream needs a model of rows (denots fit --row-target)."
         )
+    check_files(out, snapshot, model)
     running = estimator.stream(lag=lag, rows=rows, expire=math.inf if expire is None else expire)
     Journal(running, out=out, kept=snapshot, every=every).run(chunks(sys.stdin.fileno()))
+
+
+def check_files(out: Path | None, snapshot: Path | None, model: Path) -> None:
+    """Refuse to write over the rows that are read, answers over a snapshot, or either into the model."""
+    read = os.fstat(sys.stdin.fileno())
+    for name, file in (("--out", out), ("--snapshot", snapshot)):
+        spare(name, file, model=model)
+        if file is not None and file.exists() and os.path.samestat(file.stat(), read):
+            raise InvalidOption(f"{name} {file} is the input; give another name, or its rows would be lost.")
+    if out is not None and snapshot is not None and out.resolve() == snapshot.resolve():
+        raise InvalidOption(f"--out and --snapshot are one file, {out}; give each its own.")
 
 
 def chunks(source: int) -> Iterator[list[bytes | None]]:

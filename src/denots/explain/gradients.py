@@ -95,7 +95,8 @@ def integrated_gradients(
     fitted = model.fitted_
     if not isinstance(fitted, TrainedModel) or not isinstance(fitted.model.backbone, DeNOTS):
         raise InvalidOption(
-            f"gradients go through a path and an ODE, which system {model.system_.name!r} does not have; use explain()."
+            f"single observations are told apart by gradients through a path and an ODE, which system {model.system_.name!r} does "
+            "not have; explain its channels and times instead (without --each)."
         )
     net, backbone = fitted.model, fitted.model.backbone
     mean = backbone.intake.centre[: len(series.channels)].numpy()

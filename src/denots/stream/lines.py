@@ -78,7 +78,12 @@ def encoded(told: Sequence[dict[str, Any]]) -> bytes:
 def _parsed(line: bytes | None) -> dict[str, Any]:
     if line is None:
         raise InvalidEvent(f"a line is longer than {LONGEST} bytes; a row has a line of its own.")
-    event = json.loads(line)
+    try:
+        event = json.loads(line)
+    except ValueError as error:
+        raise InvalidEvent(
+            f'a line is no JSON ({error}); a row is {{"id": "ann", "time": 3.5, "values": {{"pulse": 71}}}}.'
+        ) from error
     if not isinstance(event, dict):
         raise InvalidEvent(f"a line is an object with id, time and values; got {event!r:.60}.")
     return event

@@ -133,8 +133,8 @@ def certify(fitted: Fitted, series: SeriesSet | None = None) -> Certificate:
 def _subject(fitted: Fitted) -> Model:
     if not isinstance(fitted, TrainedModel):
         raise NotCertifiable(
-            f"{type(fitted).__name__} is not one trained differential equation, so there is no trajectory to bound; fit system "
-            "'denots' to have a certificate."
+            f"this model ({type(fitted).__name__}) is not one trained differential equation, so there is no trajectory to bound; "
+            "fit system 'denots' to have a certificate."
         )
     certifiable(fitted.model)
     return fitted.model
