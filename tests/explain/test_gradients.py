@@ -105,5 +105,5 @@ def test_each_effect_is_the_integral_of_a_finite_difference(series: SeriesSet) -
 
 
 def test_other_systems_are_sent_to_explain(series: SeriesSet, regressor: SeriesRegressor) -> None:
-    with pytest.raises(InvalidOption, match="system 'summary' does not have; .* without --each"):
+    with pytest.raises(InvalidOption, match=r"system 'summary' does not have; .*without --each"):
         integrated_gradients(regressor, series, "s1")
