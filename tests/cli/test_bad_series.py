@@ -50,7 +50,20 @@ class TestBadSeries:
         run("predict", clinic / "forecaster", new, "--at", "-1,24", "-o", tmp_path / "f.csv")
         found = pd.read_csv(tmp_path / "f.csv")
         assert found["pulse"].isna().tolist() == [True, False] * 3
-        assert found["status"].str.startswith("asked before its first observation").all()
+        early = found["status"].str.startswith("asked before its first observation")
+        assert early.tolist() == [True, False] * 3
+        assert set(found["status"][~early]) == {"ok"}
+
+    def test_a_question_asked_too_early_hides_no_remark_on_the_series(
+        self, clinic: Path, new: Path, run: Run, tmp_path: Path
+    ) -> None:
+        odd = frame(NEW)
+        odd.loc[odd["patient"] == "ida", "pulse"] = 1e6
+        odd.to_csv(new, index=False)
+        shown = run("predict", clinic / "forecaster", new, "--at", "-1,24", "-o", tmp_path / "f.csv")
+        status = pd.read_csv(tmp_path / "f.csv").query("patient == 'ida'")["status"].tolist()
+        assert [words.partition(" ")[0] for words in status] == ["asked", "unusual:"]
+        assert "1 unlike the training data" in shown.stdout
 
     def test_a_clock_in_another_unit_is_noticed(self, clinic: Path, run: Run, tmp_path: Path) -> None:
         stretched = frame(NEW)

@@ -79,6 +79,16 @@ def test_moments_are_named_as_steps_times_or_questions(ward: Path, run: Run, tmp
     np.testing.assert_array_equal(late["p_1"], [own[0, 1] for own in told])
 
 
+def test_only_the_question_asked_too_early_says_so(ward: Path, run: Run, tmp_path: Path) -> None:
+    run("predict", ward / "model", ward / "stays.csv", "--at=29.5", "-o", tmp_path / "late.csv")
+    run("predict", ward / "model", ward / "stays.csv", "--at=-1,29.5", "-o", tmp_path / "both.csv")
+    late, both = read(tmp_path / "late.csv"), read(tmp_path / "both.csv")
+    early = both["hour"] == -1
+    pd.testing.assert_frame_equal(both[~early].reset_index(drop=True), late, check_dtype=False)
+    assert both["status"][early].str.startswith("asked before its first observation at ").all()
+    assert both["p_1"][early].isna().all()
+
+
 def test_evaluate_judges_the_rows_that_are_known(ward: Path, run: Run, tmp_path: Path) -> None:
     table, model = read(ward / "stays.csv"), load(ward / "model")
     found = model.evaluate(table, confidence=None).metrics

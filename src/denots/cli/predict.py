@@ -119,9 +119,10 @@ def _conclude(answers: "pd.DataFrame", id: str, out: Path, max_failed: float) ->
     """Say how many answers there are; too many missing ones have an exit code of their own."""
     from denots.data.table_file import STANDARD
 
-    by_series = answers.groupby(id, sort=False)["status"].first()
-    failed = int(by_series.str.startswith("not ").sum())
-    unusual = int(by_series.str.startswith("unusual").sum())
+    status, ids = answers["status"].str, answers[id]
+    by_series = status.startswith("not ").groupby(ids, sort=False).any()
+    failed = int(by_series.sum())
+    unusual = ids[status.startswith("unusual")].nunique()
     words = [f"{len(answers)} predictions in {'standard output' if out == STANDARD else out}"]
     words += [f"{failed} of {len(by_series)} series without an answer"] if failed else []
     words += [f"{unusual} unlike the training data"] if unusual else []

@@ -122,7 +122,7 @@ class SeriesForecaster(SeriesEstimator):
         if coverage is not None:
             region = self._region(reading, answers, coverage, groups, at)[owners, slots]
             columns |= self.task_.region_columns(np.where(np.isnan(values)[..., None], np.nan, region))
-        return told.asked.assign(**columns, status=np.array(answers.status, dtype=object)[owners])
+        return told.asked.assign(**columns, status=answers.status_of(at[owners, slots], owners))
 
     def score(self, X: Any, y: Any = None) -> float:
         """R2 over all rows hidden as in training."""

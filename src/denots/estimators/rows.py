@@ -174,7 +174,7 @@ class RowPredictor(SeriesEstimator):
         at, owners, slots = as_rectangle(told, len(reading.ids))
         answers = self._answers(reading, at, strict=strict)
         columns = self.task_.columns(answers.values[owners, slots])
-        return told.asked.assign(**columns, status=np.array(answers.status, dtype=object)[owners])
+        return told.asked.assign(**columns, status=answers.status_of(at[owners, slots], owners))
 
     def stream(self, *, lag: float = 0.0, rows: int = 10_000, expire: float = math.inf) -> Stream:
         """A stream that takes rows as they come and answers at any time, with the bits of `predict`.

@@ -12,7 +12,7 @@ from denots.data.reading import Reading
 from denots.errors import InvalidSeries, SolverFailure, SolverWarning, UnusualSeries
 from denots.inference.told import Model
 from denots.registry import listed
-from denots.shapes import BoolArray, FloatArray
+from denots.shapes import BoolArray, FloatArray, IntArray
 
 OK = "ok"
 UNSOLVED = "could not be integrated; look for extreme values in it, or fit with field 'anti' or a smaller depth"
@@ -24,12 +24,14 @@ class Outcome(NamedTuple):
     outputs: what the model says, NaN where there is no answer.
     status: "ok", what is unusual about a series ("unusual: ..."), or why it has no answer.
     failed: the series without an answer.
+    first: the time of the first observation of each, NaN where it cannot be read; `of_questions` needs it.
     """
 
     ids: npt.NDArray[Any]
     outputs: FloatArray
     status: list[str]
     failed: BoolArray
+    first: FloatArray
 
 
 def ask(model: Model, ranges: Ranges, reading: Reading, at: FloatArray | None = None) -> Outcome:
@@ -48,26 +50,34 @@ def ask(model: Model, ranges: Ranges, reading: Reading, at: FloatArray | None = 
     for row, remark in zip(rows, ranges.remarks(series), strict=True):
         if remark:
             status[row] = f"unusual: {remark}"
-    questions, early = None, None
+    questions, unasked = None, None
+    first = np.full(n, np.nan)
+    first[rows] = series.times[series.offsets[:-1]]
     if at is not None:
         if np.isinf(at).any():
             raise InvalidSeries("a query time is infinite; ask at finite times.")
-        first = series.times[series.offsets[:-1]][:, None]
         asked = at[rows]
-        early = asked < first
-        # What is not asked, or asked too early, is asked at the end and not told.
-        questions = np.where(early | np.isnan(asked), series.ends[:, None], asked)
+        unasked = ~(asked >= first[rows, None])  # not at all, or too early: asked at the end and not told
+        questions = np.where(unasked, series.ends[:, None], asked)
     found = model.outputs(series.without_row_target(), questions)
     answers = found.outputs.astype(np.float64)
-    if at is not None and early is not None:
-        answers[early | np.isnan(at[rows])] = np.nan
-        for own in np.flatnonzero(early.any(axis=1)):
-            status[rows[own]] = f"asked before its first observation at {first[own, 0]:g}, where nothing is known"
+    if unasked is not None:
+        answers[unasked] = np.nan
     for row in rows[~found.ok]:
         status[row], failed[row] = f"not solved: {UNSOLVED}", True
     told = np.full((n, *answers.shape[1:]), np.nan)
     told[rows] = answers
-    return Outcome(reading.ids, told, status, failed)
+    return Outcome(reading.ids, told, status, failed, first)
+
+
+def of_questions(
+    status: Sequence[str], failed: BoolArray, first: FloatArray, times: FloatArray, owners: IntArray
+) -> npt.NDArray[Any]:
+    """The status of single questions: that of the series which owns each, unless only this question came too early."""
+    found = np.array(status, dtype=object)[owners]
+    for own in np.flatnonzero((times < first[owners]) & ~failed[owners]):
+        found[own] = f"asked before its first observation at {first[owners[own]]:g}, where nothing is known"
+    return found
 
 
 def tell_of_failures(ids: npt.NDArray[Any], status: Sequence[str], failed: BoolArray, strict: bool) -> None:

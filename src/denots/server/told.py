@@ -19,9 +19,10 @@ class Told:
         return pd.DataFrame(self.columns)
 
     def statuses(self) -> list[str]:
-        """One for each series; forecasts have several rows each."""
+        """One for each series; forecasts have several rows each, of which some may be asked too early."""
         names, *_, told = self.columns.values()
-        first: dict[Any, str] = {}
+        found: dict[Any, str] = {}
         for name, status in zip(names, told, strict=True):
-            first.setdefault(name, status)
-        return list(first.values())
+            if name not in found or status.startswith("unusual"):
+                found[name] = status
+        return list(found.values())
