@@ -44,6 +44,28 @@ class TestBadSeries:
         run("evaluate", clinic / "classifier", visits, code=3)
         assert "'kay'" in run("evaluate", clinic / "classifier", visits, "--strict", code=1).stderr
 
+    def test_evaluation_leaves_out_and_names_a_series_of_a_class_that_the_model_does_not_know(
+        self, clinic: Path, visits: Path, run: Run, tmp_path: Path
+    ) -> None:
+        command = ("evaluate", clinic / "classifier", visits)
+        plain = json.loads(run(*command, "--json").stdout)
+        first = frame(VISITS).query("patient == 'ann'").assign(patient="kay", outcome="dead")
+        pd.concat([frame(VISITS), first]).to_csv(visits, index=False)
+        shown = run(*command, "--json", "--max-failed", "0.2", "--series", tmp_path / "each.csv")
+        found = json.loads(shown.stdout)
+        assert (found["series"], found["failed"]) == (9, 1)
+        assert found["metrics"] == plain["metrics"]
+        reason = "series 'kay': the target holds the class 'dead', which the model does not know"
+        assert "1 of 9 series are left out" in shown.stderr
+        assert reason[6:] in " ".join(shown.stderr.split())
+        status = pd.read_csv(tmp_path / "each.csv").set_index("patient")["status"]
+        assert status["kay"].startswith(f"not judged: {reason}")
+        assert json.loads(run(*command, "--json", "--max-failed", "1", "--by", "age").stdout)["failed"] == 1
+        run(*command, code=3)
+        refused = " ".join(run(*command, "--strict", code=1).stderr.split())
+        assert reason in refused
+        assert "leave the series out" in refused
+
     def test_a_forecast_asked_too_early_is_empty_and_says_so(
         self, clinic: Path, new: Path, run: Run, tmp_path: Path
     ) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from denots.data.series import SeriesSet
-from denots.errors import InvalidOption, UnknownName
-from denots.estimators import SeriesRegressor
+from denots.errors import InvalidOption, InvalidTarget, SkippedSeries, UnknownName
+from denots.estimators import SeriesClassifier, SeriesRegressor
 from denots.estimators.subgroups import Grouping
 from wave_series import waves
 
@@ -70,6 +70,21 @@ def test_a_group_has_the_same_name_in_another_set() -> None:
 def test_groups_of_numbers_stand_in_ascending_order(fitted: SeriesRegressor, aged: SeriesSet) -> None:
     ward = np.array([9, 100, 20] * 20)
     assert list(fitted.evaluate(aged, by=ward, confidence=None).groups) == ["9", "20", "100"]
+
+
+def test_series_of_an_unknown_class_are_left_out_by_name_and_the_others_judged() -> None:
+    series = waves(60)
+    known = np.where(series.target > np.median(series.target), "high", "low")
+    model = SeriesClassifier("summary").fit(series, known)
+    truth = np.array(["other", *known[1:]])
+    with pytest.warns(SkippedSeries, match="1 of 60 series are left out.*class 'other'"):
+        found = model.evaluate(series, truth, by=np.arange(60) % 2, confidence=None)
+    alone = model.evaluate(series.select(np.arange(1, 60)), known[1:], confidence=None)
+    assert found.metrics["log loss"] == pytest.approx(alone.metrics["log loss"], nan_ok=True)
+    assert [group.series for group in found.groups.values()] == [29, 30]
+    assert found.rows["status"][0].startswith("not judged: series 'w0': ")
+    with pytest.raises(InvalidTarget, match="does not know"):
+        model.evaluate(series, np.full(60, "other"))
 
 
 def test_groups_that_are_none_are_refused(fitted: SeriesRegressor, aged: SeriesSet) -> None:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from torch import Tensor
 
 from denots.data.reading import Reading
-from denots.data.series import SeriesSet
-from denots.errors import InvalidTarget, Rejected, SolverWarning, UnusualSeries
+from denots.errors import Rejected, SolverWarning, UnusualSeries
 from denots.estimators.estimator import SeriesEstimator
+from denots.estimators.evaluation import judgeable
 from denots.shapes import BoolArray, FloatArray, IntArray
 from denots.tasks import Part, Scores, Task
 from denots.tasks.scores import Comparison
@@ -43,8 +43,9 @@ class Judged:
         Args:
             by: one value a series, by which groups are judged, too; or the name of a static feature.
         """
-        reading, task = model.read(X), model.task_
-        series, unknown = _posed(task, reading.series)
+        task = model.task_
+        reading = judgeable(task, model.read(X))
+        series = reading.series
         if len(series) > most:
             series = series.select(np.sort(np.random.default_rng(0).choice(len(series), most, replace=False)))
         if by is not None and not isinstance(by, str):
@@ -64,7 +65,7 @@ class Judged:
             np.array([bool(remarks[name]) for name in part.series.ids.tolist()]),
             scores,
             len(reading.ids),
-            (*reading.rejected, *unknown),
+            reading.rejected,
         )
 
     @property
@@ -81,30 +82,6 @@ class Judged:
         errors = np.abs(next(column for name, column in columns.items() if name.startswith("error")).astype(np.float64))
         rows = np.flatnonzero(np.isfinite(errors) & ~self.unusual)
         return rows[np.argsort(errors[rows], kind="stable")]
-
-
-def _posed(task: Task, series: SeriesSet) -> tuple[SeriesSet, tuple[Rejected, ...]]:
-    """The series whose truth the task can read, and the others with the reason."""
-    try:
-        task.pose(series)
-    except InvalidTarget:
-        reasons = {row: _reason(task, series, row) for row in range(len(series))}
-        kept = [row for row, reason in reasons.items() if reason is None]
-        if not kept:
-            raise
-        lost = tuple(
-            Rejected(series.id(row), reason, InvalidTarget) for row, reason in reasons.items() if reason is not None
-        )
-        return series.select(kept), lost
-    return series, ()
-
-
-def _reason(task: Task, series: SeriesSet, row: int) -> str | None:
-    try:
-        task.pose(series.select([row]))
-    except InvalidTarget as error:
-        return str(error)
-    return None
 
 
 def _chosen(by: Any, ids: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> Any:

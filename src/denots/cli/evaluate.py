@@ -50,8 +50,9 @@ def evaluate(
     again. For two classes, reliability sets the probability of the second
     one beside the share in which it came true. A forecaster is asked for rows that
     are hidden from it as in training: the second half of each series and
-    every second row of the first half. Series that cannot be read are left
-    out and counted; those that cannot be solved get the trivial answer.
+    every second row of the first half. Series that cannot be read, or whose
+    class the model does not know, are left out and counted; those that cannot
+    be solved get the trivial answer.
 
       denots evaluate model test.csv
       denots evaluate model test.csv --by ward --series each.csv
@@ -59,6 +60,7 @@ def evaluate(
     """
     from denots.data.table_file import check_destination
     from denots.estimators import load_estimator
+    from denots.estimators.evaluation import judgeable
 
     if not 0 < confidence < 1:
         raise InvalidOption(f"--confidence lies between 0 and 1, such as 0.95; got {confidence:g}.")
@@ -67,11 +69,12 @@ def evaluate(
         spare("--series", series, table, model=model)
     estimator = load_estimator(model)
     frame, reading = read_judged(estimator, table, targets)
+    kept = judgeable(estimator.task_, estimator.read(reading))
     if strict:
-        reading.check()
+        kept.check()
     labels = _groups(estimator, frame, reading, by)
     scores = estimator.evaluate(reading, by=labels, confidence=confidence, coverage=coverage)
-    failed, n = scores.failed + len(reading.rejected), len(reading.ids)
+    failed, n = scores.failed + len(kept.rejected), len(kept.ids)
     if series is not None:
         _write(scores, series)
     if as_json:

@@ -1,17 +1,20 @@
 """Judge an estimator on series with known answers, in total, by groups and one by one."""
 
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from denots.data.reading import Reading
-from denots.errors import InvalidOption
+from denots.data.series import SeriesSet
+from denots.errors import InvalidOption, InvalidTarget, Rejected, SkippedSeries
 from denots.estimators.conformal import limits
 from denots.estimators.subgroups import Grouping, read_labels
-from denots.registry import lookup
+from denots.registry import listed, lookup
 from denots.shapes import IntArray
-from denots.tasks import Scores
+from denots.tasks import Scores, Task
 
 if TYPE_CHECKING:
     from denots.estimators.estimator import SeriesEstimator
@@ -22,8 +25,12 @@ def evaluate(
 ) -> Scores:
     """All metrics of the task; `rows` of the result has every series that was given, those without an answer, too."""
     task, reading = estimator.task_, estimator.read(X)
-    series = estimator.read_known(reading, y) if task.needs_target else reading.series
-    part = task.pose(series)
+    known = estimator.read_known(reading, y) if task.needs_target else reading.series
+    unread = reading.rejected
+    reading = judgeable(task, replace(reading, series=known))
+    unknown = reading.rejected[len(unread) :]
+    _tell_of_unknown(unknown, len(reading.ids))
+    part = task.pose(reading.series)
     at = None if part.at is None else part.at.double().numpy()
     answers = estimator._answers(part.series, at)
     whole = Reading(part.series, (), part.series.ids)
@@ -33,11 +40,46 @@ def evaluate(
     scores = task.scores(answers.outputs, part, confidence=confidence, groups=groups, limits=ends)
     status = np.full(n, "not judged: nothing of it can be hidden and asked for", dtype=object)
     status[own] = answers.status
-    status[_positions(reading, [bad.id for bad in reading.rejected])] = [
-        f"not read: {bad.reason}" for bad in reading.rejected
-    ]
+    for words, lost in (("not read", unread), ("not judged", unknown)):
+        status[_positions(reading, [bad.id for bad in lost])] = [f"{words}: {bad.reason}" for bad in lost]
     columns = {name: _spread(column, own, n) for name, column in scores.rows.items()}
     return scores._replace(rows={estimator.table_schema().id: reading.ids, **columns, "status": status})
+
+
+def judgeable(task: Task, reading: Reading) -> Reading:
+    """The series whose truth the task can read; the others are rejected with the reason, such as a class that it does not know."""
+    series = reading.series
+    try:
+        task.pose(series)
+    except InvalidTarget:
+        reasons = [_reason(task, series, row) for row in range(len(series))]
+        kept = [row for row, reason in enumerate(reasons) if reason is None]
+        if not kept:
+            raise
+        lost = [
+            Rejected(series.id(row), reason, InvalidTarget) for row, reason in enumerate(reasons) if reason is not None
+        ]
+        return replace(reading, series=series.select(kept), rejected=(*reading.rejected, *lost))
+    return reading
+
+
+def _reason(task: Task, series: SeriesSet, row: int) -> str | None:
+    try:
+        task.pose(series.select([row]))
+    except InvalidTarget as error:
+        return f"series {series.id(row)!r}: {error} Correct it or leave the series out; to learn it, fit again."
+    return None
+
+
+def _tell_of_unknown(lost: tuple[Rejected, ...], n: int) -> None:
+    if lost:
+        names = listed([repr(bad.id) for bad in lost])
+        warnings.warn(
+            f"{len(lost)} of {n} series are left out, because their known answers are none that the model could give: {names}. "
+            f"{lost[0].reason[0].upper()}{lost[0].reason[1:]}",
+            SkippedSeries,
+            stacklevel=4,
+        )
 
 
 def _groups(estimator: "SeriesEstimator", X: Any, by: Any, reading: Reading, judged: IntArray) -> dict[str, IntArray]:
