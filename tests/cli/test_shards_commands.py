@@ -32,6 +32,14 @@ def test_answers_for_shards_are_those_for_the_table(run: Run, place: Path, tmp_p
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-12)
 
 
+@pytest.mark.parametrize("command", [["evaluate", "model"], ["inspect"], ["card", "model"]])
+def test_what_takes_a_table_says_who_reads_shards(run: Run, place: Path, tmp_path: Path, command: list[str]) -> None:
+    name, *model = command
+    out = ["-o", tmp_path / "card.html"] if name == "card" else []
+    told = run(name, *(place / word for word in model), place / "shards", *out, code=1)
+    assert "is a set of shards, which denots fit and denots predict read" in " ".join(told.stderr.split())
+
+
 def test_a_restarted_job_makes_only_what_is_missing(run: Run, place: Path, tmp_path: Path) -> None:
     out = tmp_path / "answers"
     run("predict", place / "model", place / "shards", "-o", out)

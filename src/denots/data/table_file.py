@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from denots.data.column import LINE, kind_of
 from denots.data.missing import MISSING_WORDS, as_numbers, odd_words
+from denots.data.shards import is_sharded
 from denots.errors import InvalidFile, InvalidTable
 
 if TYPE_CHECKING:
@@ -116,6 +117,10 @@ def check_readable(path: FilePath) -> str:
     if path == STANDARD:
         return ".csv"
     if path.is_dir():
+        if is_sharded(path):
+            raise InvalidTable(
+                f"{path} is a set of shards, which denots fit and denots predict read; name a table here, such as the one that it was made of."
+            )
         if not any(path.rglob("*.parquet")):
             raise InvalidTable(f"{path} is a folder without .parquet files; name one table file in it.")
         return ".parquet"
