@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from cli.conftest import Run, invoked
 from denots import RowPredictor, SeriesSet, load
 from denots.cli.predict import read_step
-from denots.errors import InvalidOption
+from denots.errors import InvalidOption, SolverWarning
 
 COLUMNS = ["--id", "stay", "--time", "hour", "--time-unit", "h"]
 
@@ -77,6 +77,49 @@ def test_moments_are_named_as_steps_times_or_questions(ward: Path, run: Run, tmp
     assert late.set_index("stay")["p_1"].loc[["s3", "s0"]].tolist() == few["p_1"].tolist()
     told = model.predict_proba(table, [29.5])
     np.testing.assert_array_equal(late["p_1"], [own[0, 1] for own in told])
+
+
+@pytest.mark.parametrize(
+    ("form", "zone"), [("%Y-%m-%dT%H:%M:%S", None), ("%Y-%m-%dT%H:%M:%S+02:00", "+02:00"), ("%d.%m.%Y %H:%M", None)]
+)
+def test_moments_of_a_table_with_dates_are_dates(
+    ward: Path, run: Run, tmp_path: Path, form: str, zone: str | None
+) -> None:
+    table, file = read(ward / "stays.csv"), tmp_path / "dated.csv"
+    begin = pd.Timestamp("2024-05-01") + pd.Timedelta("1h") * (table["hour"] + 0.5)
+    table.assign(hour=begin.dt.strftime(form)).to_csv(file, index=False)
+    more = ["--time-format", form] if form.startswith("%d") else []
+    options = [*COLUMNS, *more, "--row-target", "alarm", "--system", "running-trees", "--set", "rounds=5", "-q"]
+    run("fit", file, *options, "-o", tmp_path / "model")
+    predict = ("predict", tmp_path / "model", file)
+    run(*predict, "-o", tmp_path / "rows.csv")
+    rows = read(tmp_path / "rows.csv")
+    as_read = pd.to_datetime(rows["hour"], format=form if more else "ISO8601")
+    expected = begin if zone is None else begin.dt.tz_localize(zone)
+    assert (as_read == expected).all()
+    assert zone is None or rows["hour"].str.endswith(zone).all()
+    run(*predict, "--every", "90min", "-o", tmp_path / "steps.csv")
+    steps = read(tmp_path / "steps.csv")
+    own = pd.to_datetime(steps.query("stay == 's3'")["hour"], format=form if more else "ISO8601")
+    first = expected[table["stay"] == "s3"].min()
+    assert own.tolist() == [first + k * pd.Timedelta("90min") for k in range(len(own))]
+    steps[["stay", "hour"]].to_csv(tmp_path / "asked.csv", index=False)
+    run(*predict, "--at-table", tmp_path / "asked.csv", "-o", tmp_path / "asked-out.csv")
+    pd.testing.assert_frame_equal(read(tmp_path / "asked-out.csv"), steps)
+
+
+def test_a_series_that_cannot_be_read_does_not_take_the_dates_of_the_others(tmp_path: Path) -> None:
+    days = pd.date_range("2024-05-01", periods=4, freq="D", tz="Europe/Berlin")
+    table = pd.DataFrame({"stay": np.repeat(["a", "b", "c"], 4), "day": np.tile(days, 3), "x": np.arange(12.0)})
+    table["alarm"] = np.tile([0.0, 1.0], 6)
+    series = SeriesSet.from_frame(table, id="stay", time="day", time_unit="d", row_target="alarm")
+    model = RowPredictor("running-trees", options={"rounds": 2}, random_state=0).fit(series)
+    table.loc[5, "day"] = pd.NaT
+    with pytest.warns(SolverWarning, match="'b'"):
+        told = model.predict_table(table)
+    assert str(told["day"].dt.tz) == "Europe/Berlin"
+    assert told.query("stay == 'c'")["day"].tolist() == days.tolist()
+    assert told.query("stay == 'b'")["day"].isna().all()
 
 
 def test_only_the_question_asked_too_early_says_so(ward: Path, run: Run, tmp_path: Path) -> None:

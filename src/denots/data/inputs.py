@@ -49,7 +49,7 @@ def scan_series(X: Any, schema: "TableSchema | None" = None, width: int | None =
     """
     if isinstance(X, SeriesSet):
         return Reading(X, (), X.ids)
-    if _is_table(X):
+    if is_table(X):
         if schema is None:
             raise InvalidSeries(
                 "a table says which series a row belongs to only when told: give SeriesSet.from_frame(table, id=..., time=...)."
@@ -100,7 +100,7 @@ def row_length(X: Any) -> int | None:
     if isinstance(X, list) and X and all(isinstance(row, list) and row and not np.ndim(row[0]) for row in X):
         lengths = {len(row) for row in X}
         return lengths.pop() if len(lengths) == 1 else None
-    if isinstance(X, SeriesSet | Sequence) or _is_table(X) or not hasattr(X, "__array__"):
+    if isinstance(X, SeriesSet | Sequence) or is_table(X) or not hasattr(X, "__array__"):
         return None
     shape = np.asarray(X).shape
     return shape[1] if len(shape) == 2 else None
@@ -171,7 +171,7 @@ def _scan_items(items: dict[int, Item], bad: dict[str | int, str]) -> Reading:
 def _item(given: Any, position: int) -> Item:
     if isinstance(given, Series):
         return Item(given.times, given.values)
-    if _is_table(given):
+    if is_table(given):
         return _frame_item(given, position)
     if isinstance(given, tuple | list) and len(given) == 2 and np.ndim(given[0]) == 1 and _is_pair(*given):
         return Item(*given)
@@ -251,7 +251,7 @@ def _with_columns(items: dict[int, Item], channels: tuple[str, ...]) -> dict[int
     }
 
 
-def _is_table(given: Any) -> bool:
+def is_table(given: Any) -> bool:
     return hasattr(given, "columns") and hasattr(given, "shape")
 
 

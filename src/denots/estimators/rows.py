@@ -11,7 +11,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from denots.data.asked import as_rectangle, asked_times
-from denots.data.inputs import as_series_set
+from denots.data.inputs import as_series_set, is_table
 from denots.data.reading import Reading, own_rows
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
@@ -154,7 +154,8 @@ class RowPredictor(SeriesEstimator):
         Args:
             times: the same moments for all series.
             questions: a table with the id and time columns of the fitted one, a line per question.
-            every: moments so far apart, from the first row of each series to its last one.
+            every: moments so far apart, from the first row of each series to its last one. Where X is a table with
+                dates, these and those of rows are dates, too.
         """
         from denots.data.questions import read_questions, row_questions, same_questions
 
@@ -170,7 +171,7 @@ class RowPredictor(SeriesEstimator):
         elif questions is not None:
             told = read_questions(questions, schema, X, reading.ids)
         else:
-            told = row_questions(reading.series, schema, reading.ids, every)
+            told = row_questions(reading.series, schema, reading.ids, every, X if is_table(X) else None)
         at, owners, slots = as_rectangle(told, len(reading.ids))
         answers = self._answers(reading, at, strict=strict)
         columns = self.task_.columns(answers.values[owners, slots])
