@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from denots.data import SeriesSet
 from denots.data.ranges import Ranges
+from denots.data.schema import TableSchema
 from denots.datasets import load
 from denots.errors import InvalidFolder
 
@@ -139,6 +141,70 @@ def test_constant_channels_and_single_rows_are_no_trouble() -> None:
     assert "channel 'x0' is typically 80" in ranges.remarks(with_values(lambda x: x * 16, 0, single))[0]
 
 
+def in_wards(n: int, seed: int) -> pd.DataFrame:
+    """Two rows a patient: pulse and posture at times, ward and age once."""
+    rng = np.random.default_rng(seed)
+    table = {"id": np.repeat(np.arange(n), 2), "t": np.tile([0.0, 1.0], n), "pulse": rng.normal(80, 5, 2 * n)}
+    wards, ages = np.array(["er", "icu", "ward A"])[np.arange(n) % 3], rng.uniform(20, 80, n)
+    posture = np.array(["up", "down"])[np.arange(2 * n) % 2]
+    return pd.DataFrame(table | {"posture": posture, "ward": np.repeat(wards, 2), "age": np.repeat(ages, 2)})
+
+
+READ = TableSchema("id", "t", static=("ward", "age"), channels=("pulse", "posture"), picked=True)
+WARDS = READ.learn(in_wards(300, 0))
+
+
+@pytest.mark.parametrize(
+    ("column", "rows", "value", "remark"),
+    [
+        ("ward", [6, 7], "Icu", "'Icu'; training had 'er', 'icu', 'ward A', should it be 'icu'?"),
+        ("ward", [6, 7], "ward A ", "'ward A '; training had 'er', 'icu', 'ward A', should it be 'ward A'?"),
+        ("posture", [7], "x", "'x'; training had 'down', 'up'"),
+    ],
+)
+def test_a_category_that_training_did_not_have_is_named(column: str, rows: list[int], value: str, remark: str) -> None:
+    ranges, table = Ranges.of(WARDS), in_wards(100, 1)
+    table.loc[rows, column] = value
+    reading = WARDS.schema.scan(table)
+    expected = ["", "", "", f"column {column!r} holds {remark}", *[""] * 96]
+    assert ranges.remarks(reading.series, reading.texts) == expected
+    without = ranges.remarks(reading.series)
+    assert f"column {column!r} holds no category that is known; training had " in without[3]
+    assert sum(map(bool, without)) == 1
+    again = Ranges.from_json(json.loads(json.dumps(ranges.as_json())), "m/ranges.json")
+    assert again.remarks(reading.series, reading.texts) == expected
+
+
+def test_a_category_that_is_missing_is_no_unknown_one() -> None:
+    table = in_wards(100, 1)
+    table.loc[[6, 7], ["ward", "posture"]] = None
+    reading = WARDS.schema.scan(table)
+    assert not any(Ranges.of(WARDS).remarks(reading.series, reading.texts))
+
+
+@pytest.mark.parametrize(("age", "remark"), [(5000.0, "100 times too large"), (-900.0, "a wrong value"), (70.0, "")])
+def test_a_static_number_is_judged_as_a_channel_is(age: float, remark: str) -> None:
+    table = in_wards(100, 1)
+    table.loc[[6, 7], "age"] = age
+    remarks = Ranges.of(WARDS).remarks(WARDS.schema.read(table))
+    assert remark in remarks[3]
+    assert [k for k, text in enumerate(remarks) if text] == ([3] if remark else [])
+    assert not remark or remarks[3].startswith(f"static 'age' is {age:.4g}, in training 2")
+
+
+def test_a_static_number_that_training_never_knew_is_named() -> None:
+    blind = Ranges.of(READ.learn(in_wards(30, 0).assign(age=np.nan)))
+    assert share(blind.remarks(WARDS), "static 'age' was never known in training") == 1
+
+
+def test_ranges_of_an_earlier_version_say_nothing_of_static_features() -> None:
+    content = Ranges.of(WARDS).as_json()
+    for name in ("static_names", "static", "categories"):
+        del content[name]
+    odd = replace(WARDS, static=WARDS.static * 0 + 1e6)
+    assert not any(Ranges.from_json(content, "m/ranges.json").remarks(odd))
+
+
 def test_json_gives_the_ranges_back() -> None:
     blind = Ranges.of(with_values(lambda x: x * np.nan, 1, TRAIN))
     again = Ranges.from_json(json.loads(json.dumps(blind.as_json(), allow_nan=False)), "m/ranges.json")
@@ -155,6 +221,10 @@ def test_json_gives_the_ranges_back() -> None:
         {"gaps": [1, 2]},
         {"channels": 5},
         {"more": 1},
+        {"static": [[1, 2, 3, 4]]},
+        {"static_names": "x"},
+        {"categories": {"ward": [1]}},
+        {"categories": []},
         {"spans": [1, 2, 1e999]},
     ],
 )

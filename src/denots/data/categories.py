@@ -12,7 +12,7 @@ import numpy as np
 from denots.data.column import Columns, kind_of, odd_cells, seen
 from denots.data.missing import odd_words
 from denots.errors import InvalidTable
-from denots.shapes import FloatArray
+from denots.shapes import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,14 @@ def encode(column: "pd.Series[Any]", categories: tuple[str, ...]) -> FloatArray:
     table[known, codes[known]] = 1.0
     table[column.isna().to_numpy() | (column.astype(str) == "").to_numpy()] = np.nan
     return table
+
+
+def unknown_texts(column: "pd.Series[Any]", categories: tuple[str, ...], codes: IntArray) -> dict[int, str]:
+    """The first text of each group of rows (`codes`) that is no category."""
+    cells = column.astype(str)
+    unknown = np.flatnonzero(~(cells.isin(categories) | column.isna() | (cells == "")).to_numpy())
+    owners, first = np.unique(codes[unknown], return_index=True)
+    return dict(zip(owners.tolist(), cells.iloc[unknown[first]].tolist(), strict=True))
 
 
 def _is_text(column: "pd.Series[Any]") -> bool:

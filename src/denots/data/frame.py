@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.categories import encode, encoded_names, learn_categories
+from denots.data.categories import encode, encoded_names, learn_categories, unknown_texts
 from denots.data.column import Columns, describe, integers, is_integer, kind_of, numbers, place, show
 from denots.data.duplicates import REFUSE
 from denots.data.groups import Groups, one_per_series, read_groups
@@ -142,7 +142,12 @@ def _scan(schema: TableSchema, columns: Columns, target: str | tuple[str, ...] |
     series, rejected = leave_out(read, len(groups.ids))
     channels = series.channels if schema.channels is None else schema.channels
     complete = replace(schema, channels=channels, time_unit=series.time_unit or None)
-    return Reading(replace(series, schema=complete), rejected, groups.ids)
+    texts = {
+        (groups.ids[own].item(), name): text
+        for name, categories in (schema.categories or {}).items()
+        for own, text in unknown_texts(columns[name], categories, groups.codes).items()
+    }
+    return Reading(replace(series, schema=complete), rejected, groups.ids, texts)
 
 
 def _with_form(schema: TableSchema, columns: Columns) -> TableSchema:

@@ -6,7 +6,7 @@ the training data tells.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -14,11 +14,12 @@ import numpy as np
 
 from denots.data.series import SeriesSet
 from denots.errors import InvalidFolder
-from denots.registry import listed
+from denots.registry import listed, nearest
 from denots.shapes import BoolArray, FloatArray, IntArray
 
 LOOSE = 3.0  # so many times longer or shorter than anything in training is still ordinary
 WILD = 50.0  # a single value is remarked on when it is so many usual widths away; typical values, one width
+SHOWN = 5  # categories in a remark
 TIME_FACTORS = {
     7: "weeks and days",
     24: "days and hours",
@@ -41,22 +42,34 @@ class Ranges:
     lengths: FloatArray  # [3] likewise, rows
     counts: FloatArray  # [2]: series and rows; like the next, NaN in models that were saved before it was kept
     observed: FloatArray  # [C]: the share of the rows in which each channel was observed
+    static_names: tuple[str, ...]  # of the next; none in models that were saved before static features were kept
+    static: FloatArray  # [S, 4], as values
+    categories: Mapping[str, tuple[str, ...]]  # of columns of text; each stands for a channel or a static feature
 
     @classmethod
     def of(cls, train: SeriesSet) -> "Ranges":
+        static = np.zeros((len(train), 0)) if train.static is None else train.static
         return cls(
             train.channels,
-            np.stack([_quantiles(column[~np.isnan(column)], (0, 0.01, 0.99, 1)) for column in train.values.T]),
+            _columns(train.values),
             _quantiles(_spans(train), (0, 0.5, 1)),
             _quantiles(_gaps(train), (0, 0.5, 1)),
             _quantiles(train.lengths.astype(np.float64), (0, 0.5, 1)),
             np.array([len(train), len(train.times)], dtype=np.float64),
             (~np.isnan(train.values)).mean(axis=0),
+            train.static_names,
+            _columns(static),
+            {} if train.schema is None else dict(train.schema.categories or {}),
         )
 
-    def remarks(self, series: SeriesSet) -> list[str]:
-        """One text for each series: what lies far outside the training data and the likely cause; empty if nothing."""
+    def remarks(self, series: SeriesSet, texts: Mapping[tuple[Any, str], str] | None = None) -> list[str]:
+        """One text for each series: what lies far outside the training data and the likely cause; empty if nothing.
+
+        texts: categories that training did not have, by series and column, where they are still known.
+        """
         found: list[list[str]] = [[] for _ in range(len(series))]
+        self._remark_on_categories(series, texts or {}, found)
+        self._remark_on_static(series, found)
         self._remark_on_times(series, found)
         usual = [self._usual(name) for name in series.channels]
         cells = np.flatnonzero(_outside(series.values, usual))
@@ -76,29 +89,86 @@ class Ranges:
     def as_json(self) -> dict[str, Any]:
         """Everything that `from_json` needs to make the same ranges."""
         arrays = {name: getattr(self, name) for name in _SHAPES}
-        return {"channels": list(self.channels)} | {name: _as_lists(array) for name, array in arrays.items()}
+        named = {"channels": list(self.channels), "static_names": list(self.static_names)}
+        categories = {name: list(own) for name, own in self.categories.items()}
+        return named | {"categories": categories} | {name: _as_lists(array) for name, array in arrays.items()}
 
     @classmethod
     def from_json(cls, content: object, place: str) -> "Ranges":
         """The ranges that `as_json` described; `place` (a file) opens the error for anything else."""
         if not isinstance(content, Mapping) or set(content) | LATER != {field.name for field in fields(cls)}:
             raise InvalidFolder(f"{place} describes no ranges of training data; copy the folder again.")
-        channels = content["channels"]
-        if not isinstance(channels, list) or not all(isinstance(name, str) for name in channels):
+        content = {"static_names": [], "static": [], "categories": {}, "counts": [None] * 2, **content}
+        channels, static, categories = content["channels"], content["static_names"], content["categories"]
+        for what, names in {"channels": channels, "static_names": static}.items():
+            if not _are_names(names):
+                raise InvalidFolder(f"{place} describes no ranges: {what} are {names!r:.60}, expected a list of names.")
+        if not isinstance(categories, Mapping) or not all(map(_are_names, categories.values())):
             raise InvalidFolder(
-                f"{place} describes no ranges: channels are {channels!r:.60}, expected a list of names."
+                f"{place} describes no ranges: categories are {categories!r:.60}, expected a list of words for each column."
             )
-        unknown = {"counts": [None] * 2, "observed": [None] * len(channels)}
-        content = {**unknown, **content}
+        content = {"observed": [None] * len(channels), **content}
         try:
             arrays = {name: np.array(content[name], dtype=np.float64) for name in _SHAPES}
         except (TypeError, ValueError) as error:
             raise InvalidFolder(f"{place} describes no ranges: {error}; copy the folder again.") from error
         for name, shape in _SHAPES.items():
-            expected = tuple(len(channels) if size == "C" else size for size in shape)
+            expected = tuple({"C": len(channels), "S": len(static)}.get(size, size) for size in shape)
+            if not arrays[name].size and 0 in expected:
+                arrays[name] = np.zeros(expected)
             if arrays[name].shape != expected or np.isinf(arrays[name]).any():
                 raise InvalidFolder(f"{place} describes no ranges: {name} must be {expected} finite numbers or null.")
-        return cls(tuple(channels), **arrays)
+        categories = {name: tuple(own) for name, own in categories.items()}
+        return cls(tuple(channels), **arrays, static_names=tuple(static), categories=categories)
+
+    def _remark_on_categories(
+        self, series: SeriesSet, texts: Mapping[tuple[Any, str], str], found: list[list[str]]
+    ) -> None:
+        """Text that training did not have: as it was read, or else by its row, which holds no category though it is known."""
+        static, places = series.static, {name: k for k, name in enumerate(series.static_names)}
+        channels = {name: c for c, name in enumerate(series.channels)}
+        position = {name: k for k, name in enumerate(series.ids.tolist())} if texts else {}
+        for name, columns in self._spread():
+            known = f"training had {listed([repr(category) for category in self.categories[name][:SHOWN]])}"
+            known += f" and {more} more" if (more := len(columns) - SHOWN) > 0 else ""
+            lost: IntArray = np.zeros(0, dtype=np.int64)
+            if static is not None and all(column in places for column in columns):
+                lost = np.flatnonzero((static[:, [places[column] for column in columns]] == 0).all(axis=1))
+            elif all(column in channels for column in columns):
+                rows = (series.values[:, [channels[column] for column in columns]] == 0).all(axis=1)
+                lost = np.unique(series.owner()[rows])
+            read = {position[id]: text for (id, column), text in texts.items() if column == name and id in position}
+            for k in sorted({*lost.tolist(), *read}):
+                if k not in read:
+                    found[k].append(f"column {name!r} holds no category that is known; {known}")
+                    continue
+                near = nearest(read[k], self.categories[name])
+                hint = f", should it be {near[0]!r}?" if near else ""
+                found[k].append(f"column {name!r} holds {read[k]!r:.60}; {known}{hint}")
+
+    def _remark_on_static(self, series: SeriesSet, found: list[list[str]]) -> None:
+        if series.static is None:
+            return
+        spread = {column for _, columns in self._spread() for column in columns}
+        for name, column in zip(series.static_names, series.static.T.astype(np.float64), strict=True):
+            if name not in self.static_names or name in spread:
+                continue
+            seen = self.static[self.static_names.index(name)]
+            if np.isnan(seen).any():
+                for k in np.flatnonzero(~np.isnan(column)):
+                    found[k].append(f"static {name!r} was never known in training")
+                continue
+            usual = _Usual(*map(float, seen))
+            far = (column > usual.high + usual.width) | (column < usual.low - usual.width)
+            for k in np.flatnonzero(far | ((column > 0) & (column < usual.shrunk))):
+                cause = _value_cause(float(column[k]), usual.q01, usual.q99)
+                found[k].append(
+                    f"static {name!r} is {column[k]:.4g}, in training {usual.low:.4g} to {usual.high:.4g}{cause}"
+                )
+
+    def _spread(self) -> Iterator[tuple[str, list[str]]]:
+        """Each column of text, and the columns of zeros and ones that it stands for."""
+        return ((name, [f"{name}={category}" for category in own]) for name, own in self.categories.items() if own)
 
     def _remark_on_times(self, series: SeriesSet, found: list[list[str]]) -> None:
         unit = f" {series.time_unit}" if series.time_unit else ""
@@ -157,12 +227,22 @@ _SHAPES: dict[str, tuple[Any, ...]] = {
     "lengths": (3,),
     "counts": (2,),
     "observed": ("C",),
+    "static": ("S", 4),
 }
-LATER = {"counts", "observed"}  # what earlier models lack
+LATER = {"counts", "observed", "static_names", "static", "categories"}  # what earlier models lack
 
 
 def _told(remarks: list[str]) -> str:
     return "; ".join(remarks[:3]) + (f"; and {len(remarks) - 3} more" if len(remarks) > 3 else "")
+
+
+def _are_names(names: object) -> bool:
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+
+
+def _columns(table: FloatArray) -> FloatArray:
+    """Of each column the lowest, the 1 % and 99 % quantile and the highest."""
+    return np.reshape([_quantiles(column[~np.isnan(column)], (0, 0.01, 0.99, 1)) for column in table.T], (-1, 4))
 
 
 def _quantiles(seen: FloatArray, at: tuple[float, ...]) -> FloatArray:

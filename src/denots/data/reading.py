@@ -1,7 +1,8 @@
 """What could be read of a table or a list, and what could not."""
 
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,15 @@ from denots.shapes import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """The series that can be read, as if the rejected ones were not there; `ids` are all, in the order given."""
+    """The series that can be read, as if the rejected ones were not there; `ids` are all, in the order given.
+
+    texts: by id and column, words that are none of the categories that are known; nothing in the series says them.
+    """
 
     series: SeriesSet
     rejected: tuple[Rejected, ...]
     ids: npt.NDArray[Any]
+    texts: Mapping[tuple[Any, str], str] = field(default_factory=dict)
 
     def in_double(self) -> "Reading":
         """The same in float64, as numbers are pushed to a stream, so that what is told of a row has the same bits there."""

@@ -139,9 +139,11 @@ def _joined(readings: Sequence[Reading]) -> tuple[Reading, IntArray]:
     firsts = np.cumsum([0, *(len(reading.ids) for reading in readings)])
     ids: list[int] = []
     rejected: list[Rejected] = []
+    texts: dict[tuple[Any, str], str] = {}
     for reading, first in zip(readings, firsts.tolist(), strict=False):
         number = {name: first + k for k, name in enumerate(reading.ids.tolist())}
         ids += [number[name] for name in reading.series.ids.tolist()]
         rejected += [replace(bad, id=number[bad.id]) for bad in reading.rejected]
+        texts |= {(number[name], column): text for (name, column), text in reading.texts.items()}
     series = joined([reading.series for reading in readings], np.array(ids, dtype=np.int64))
-    return Reading(series, tuple(rejected), np.arange(firsts[-1])), firsts
+    return Reading(series, tuple(rejected), np.arange(firsts[-1]), texts), firsts
