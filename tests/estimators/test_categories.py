@@ -8,7 +8,7 @@ import pytest
 
 import denots
 from denots import SeriesRegressor, SeriesSet
-from denots.errors import UnusualSeries
+from denots.errors import UnknownName, UnusualSeries
 
 
 def in_wards(n: int, seed: int) -> pd.DataFrame:
@@ -43,3 +43,42 @@ def test_an_unknown_category_and_a_wild_static_number_are_remarked_on(model: Ser
             one.predict(one.table_schema().read(table))
         with pytest.warns(UnusualSeries):
             assert one.evaluate(table, table["stay"][::2].to_numpy(), confidence=None).rows["status"].tolist() == status
+
+
+def test_a_coverage_holds_in_each_category_of_a_column_of_text(model: SeriesRegressor) -> None:
+    table = in_wards(2000, 2)
+    first = table.drop_duplicates("id")
+    low, high = model.predict_interval(table, 0.8, groups="ward").T
+    again = model.predict_interval(table, 0.8, groups="ward=B").T
+    np.testing.assert_array_equal((low, high), again)  # of two categories, one tells both
+    held = ((low <= first["stay"]) & (first["stay"] <= high)).groupby(first["ward"]).mean()
+    assert np.abs(held - 0.8).max() < 0.1
+    width = pd.Series(high - low).groupby(first["ward"].to_numpy()).mean()
+    assert width["B"] > 5 * width["A"]
+
+
+def test_groups_of_text_are_missing_or_unknown_where_the_column_is(model: SeriesRegressor) -> None:
+    table = in_wards(10, 3)
+    table["ward"] = np.repeat(["A", "A", "B", "B", "A", "B", "A", "B", None, "C"], 2)
+    with pytest.warns(UserWarning, match="no finite limit") as said:
+        found = model.predict_interval(table, 0.8, groups="ward")
+    assert any("2 series of group C, missing have no finite limit" in str(one.message) for one in said)
+    assert np.isfinite(found[:8]).all()
+    assert np.isinf(found[8:]).all()
+    with pytest.warns(UserWarning, match="no finite limit") as said:
+        model.predict_interval(model.table_schema().read(table), 0.8, groups="ward")
+    assert any("group missing, no known category have" in str(one.message) for one in said)
+
+
+def test_a_static_column_of_text_that_is_misspelt_is_offered(model: SeriesRegressor) -> None:
+    with pytest.raises(UnknownName, match=r"unknown static feature to group by: 'wrad'. Did you mean 'ward'"):
+        model.predict_interval(in_wards(5, 1), groups="wrad")
+
+
+def test_evaluate_groups_a_set_as_it_groups_its_table(model: SeriesRegressor) -> None:
+    table = in_wards(50, 4)
+    known = table["stay"][::2].to_numpy()
+    series = model.table_schema().read(table)
+    a, b = (model.evaluate(X, known, by="ward", confidence=None).groups for X in (table, series))
+    assert list(a) == list(b) == ["A", "B"]
+    assert a["A"].metrics == b["A"].metrics

@@ -23,8 +23,8 @@ from torch import Tensor
 
 from denots.data.reading import Reading
 from denots.errors import InvalidOption
-from denots.estimators.subgroups import Grouping
-from denots.registry import listed, lookup
+from denots.estimators.subgroups import Grouping, static_column
+from denots.registry import listed
 from denots.shapes import FloatArray, IntArray
 from denots.tasks import Part, Task
 
@@ -180,14 +180,18 @@ def _labels(
     estimator: "SeriesEstimator", calibration: Calibration, reading: Reading, rows: IntArray, groups: str | None
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """The group of each calibrated answer and of each series that is asked about."""
+    position = {name: row for row, name in enumerate(reading.ids.tolist())}
     own, asked = np.full(len(calibration.misfit), EVERYONE, dtype=object), np.full(len(reading.ids), EVERYONE, object)
     if groups is None:
         return own, asked
-    lookup(dict.fromkeys(estimator.static_names_, True), groups, "static feature to group by:")
-    column = estimator.static_names_.index(groups)
-    grouping = Grouping.of(calibration.static[:, column], groups)
-    asked[rows] = grouping.labels(np.asarray(reading.series.static)[:, column].astype(np.float64))
-    return grouping.labels(calibration.static[:, column]), asked
+    names, known = estimator.static_names_, estimator.table_schema().categories
+    calibrated = static_column(calibration.static, names, known, groups)
+    grouping = Grouping.of(calibrated, groups)
+    asked[rows] = grouping.labels(static_column(np.asarray(reading.series.static), names, known, groups))
+    for (id, column), text in reading.texts.items():
+        if column == groups and id in position:
+            asked[position[id]] = text
+    return grouping.labels(calibrated), asked
 
 
 def _binned(horizon: FloatArray, cuts: FloatArray) -> IntArray:

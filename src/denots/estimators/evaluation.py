@@ -11,8 +11,8 @@ from denots.data.reading import Reading
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget, Rejected, SkippedSeries
 from denots.estimators.conformal import limits
-from denots.estimators.subgroups import Grouping, read_labels
-from denots.registry import listed, lookup
+from denots.estimators.subgroups import Grouping, read_labels, static_column
+from denots.registry import listed
 from denots.shapes import IntArray
 from denots.tasks import Scores, Task
 
@@ -92,9 +92,8 @@ def _groups(estimator: "SeriesEstimator", X: Any, by: Any, reading: Reading, jud
     elif hasattr(X, "columns"):
         column = read_labels(X, estimator.table_schema().id, by, reading.ids).to_numpy()
     else:
-        names = dict.fromkeys(reading.series.static_names, True)
-        lookup(names, by, "static feature to group by:")
-        static = np.asarray(reading.series.static)[:, list(names).index(by)]
+        own, known = reading.series, estimator.table_schema().categories
+        static = static_column(np.asarray(own.static), own.static_names, known, by)
         column = _spread(static, _positions(reading, reading.series.ids.tolist()), n)
     return Grouping.of(column, by).members(column[judged])
 

@@ -1,5 +1,6 @@
 """Groups of series: by the values of a column, or by quarters of a number that has many."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 FEW = 8  # numbers with more different values are cut into quarters
 MOST = 50
 MISSING = "missing"
+OTHER = "no known category"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +62,24 @@ class Grouping:
         labels = self.labels(column)
         rows = {name: np.flatnonzero(labels == name) for name in (*self.names, MISSING)}
         return {name: own for name, own in rows.items() if len(own)}
+
+
+def static_column(
+    static: FloatArray, names: Sequence[str], categories: Mapping[str, Sequence[str]] | None, name: str
+) -> npt.NDArray[Any]:
+    """A static feature by name; one of text as its categories, None where it is missing, OTHER where none of them holds."""
+    places = {own: k for k, own in enumerate(names)}
+    spread = {column: [f"{column}={category}" for category in own] for column, own in (categories or {}).items() if own}
+    texts = {column: own for column, own in spread.items() if all(part in places for part in own)}
+    lookup(dict.fromkeys((*texts, *names), True), name, "static feature to group by:")
+    if name not in texts:
+        return np.asarray(static[:, places[name]], dtype=np.float64)
+    cells = static[:, [places[part] for part in texts[name]]]
+    found = np.full(len(static), OTHER, dtype=object)
+    for category, column in zip((categories or {})[name], cells.T, strict=True):
+        found[column == 1] = category
+    found[np.isnan(cells).any(axis=1)] = None
+    return found
 
 
 def read_labels(frame: Any, id: str, column: str, ids: npt.NDArray[Any]) -> "pd.Series[Any]":
