@@ -57,6 +57,7 @@ def test_a_coverage_holds_in_each_category_of_a_column_of_text(model: SeriesRegr
     assert width["B"] > 5 * width["A"]
 
 
+@pytest.mark.filterwarnings("ignore::denots.errors.UnusualSeries")
 def test_groups_of_text_are_missing_or_unknown_where_the_column_is(model: SeriesRegressor) -> None:
     table = in_wards(10, 3)
     table["ward"] = np.repeat(["A", "A", "B", "B", "A", "B", "A", "B", None, "C"], 2)
