@@ -188,7 +188,7 @@ class RowPredictor(SeriesEstimator):
         check_is_fitted(self)
         fitted = self.fitted_
         model = Streamed(Plain(fitted), PlainTask(fitted.task), fitted.state(), fitted.carried)
-        return Stream(model, self.channels_, self.static_names_, Rules(lag, rows, expire))
+        return Stream(model, self.channels_, self.static_names_, Rules(lag, rows, expire), self.table_schema())
 
     def score(self, X: Any, y: Any = None) -> float:
         """The metric of the task over all rows whose answer is known."""

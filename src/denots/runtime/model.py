@@ -79,7 +79,7 @@ class RuntimeModel:
         if not isinstance(self.task, RowAnswers):
             raise InvalidOption("the model answers once a series and cannot be asked row by row; use predict.")
         model = Streamed(self.fitted, self.task, self.state, Carried.of(self.fitted))
-        return Stream(model, self.channels, self.static_names, Rules(lag, rows, expire))
+        return Stream(model, self.channels, self.static_names, Rules(lag, rows, expire), self.schema)
 
     @property
     def _classes(self) -> ClassAnswers:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from denots.data.schema import TableSchema
 from denots.data.series import SeriesSet
 from denots.errors import InvalidEvent, InvalidOption
 from denots.inference.streamed import Streamed
@@ -19,8 +20,10 @@ from denots.shapes import FloatArray
 from denots.stream.carrying import Carrying
 from denots.stream.snapshot import Snapshot, digest_of
 from denots.stream.track import Track
+from denots.stream.words import Words
 
 NOTHING_YET, NOT_SOLVED, PAST = "nothing observed yet", "not solved", "further back than the lag"
+Cell = float | str | None
 MEMORY = "memory."  # before the names of what a backbone remembers, in a snapshot
 
 
@@ -64,9 +67,16 @@ class Stream:
     """
 
     def __init__(
-        self, model: Streamed, channels: tuple[str, ...], static_names: tuple[str, ...] = (), rules: Rules | None = None
+        self,
+        model: Streamed,
+        channels: tuple[str, ...],
+        static_names: tuple[str, ...] = (),
+        rules: Rules | None = None,
+        schema: TableSchema | None = None,
     ) -> None:
         self.model, self.channels, self.static_names = model, channels, static_names
+        categories, na = ({}, ()) if schema is None else (schema.categories or {}, schema.na)
+        self._words, self._static_words = Words(channels, categories, na), Words(static_names, categories, na)
         self._places = {name: k for k, name in enumerate(channels)}
         self._nothing = np.full(len(channels), np.nan)
         self._begin(rules or Rules(), 0)
@@ -92,12 +102,12 @@ class Stream:
         self,
         id: str | int,
         time: float,
-        values: Mapping[str, float | None],
+        values: Mapping[str, Cell],
         *,
-        static: Mapping[str, float | None] | None = None,
+        static: Mapping[str, Cell] | None = None,
         start: float | None = None,
     ) -> None:
-        """Take in one row; channels that are not named, None or NaN were not observed.
+        """Take in one row; channels that are not named, None or NaN were not observed. Columns of text hold text.
 
         Args:
             time: on the clock of the series.
@@ -206,7 +216,7 @@ class Stream:
     def _digest(self) -> str:
         return digest_of(self.model.state)
 
-    def _new(self, id: str | int, time: float, static: Mapping[str, float | None] | None, start: float | None) -> Track:
+    def _new(self, id: str | int, time: float, static: Mapping[str, Cell] | None, start: float | None) -> Track:
         begun = time if start is None else _number(start, id, "the start")
         return Track(id, begun, self._static(id, static or {}), told=start is not None)
 
@@ -259,25 +269,28 @@ class Stream:
             raise InvalidEvent(f"series {id!r} is not known; push a row of it first. It may have expired.")
         return self._tracks[id]
 
-    def _row(self, id: str | int, values: Mapping[str, float | None]) -> tuple[FloatArray, bool]:
+    def _row(self, id: str | int, values: Mapping[str, Cell]) -> tuple[FloatArray, bool]:
         """A cell for each channel, and whether anything was seen."""
         row, seen = self._nothing.copy(), False
         for name, value in _named(values, id).items():
             place = self._places.get(name)
             if place is None:
-                place = lookup(self._places, name, f"channel of series {id!r}:")
-            if value is not None:
+                lookup({**self._words.places, **self._places}, name, f"channel of series {id!r}:")
+                seen |= self._words.put(row, name, value, f"series {id!r}: channel")
+            elif value is not None:
                 row[place] = number = _number(value, id, "channel", name)
                 seen |= number == number
         return row, seen
 
-    def _static(self, id: str | int, static: Mapping[str, float | None]) -> FloatArray:
+    def _static(self, id: str | int, static: Mapping[str, Cell]) -> FloatArray:
         known = {name: k for k, name in enumerate(self.static_names)}
         row = np.full(len(known), np.nan)
         for name, value in _named(static, id).items():
-            place = lookup(known, name, f"static feature of series {id!r}:")
-            if value is not None:
-                row[place] = _number(value, id, "static", name)
+            lookup({**self._static_words.places, **known}, name, f"static feature of series {id!r}:")
+            if name not in known:
+                self._static_words.put(row, name, value, f"series {id!r}: static")
+            elif value is not None:
+                row[known[name]] = _number(value, id, "static", name)
         return row
 
 
