@@ -110,7 +110,11 @@ def test_a_table_with_other_channels_is_refused(clinic: Path, new: Path, run: Ru
 def test_evaluation_needs_known_answers(clinic: Path, new: Path, visits: Path, run: Run) -> None:
     assert "no target column 'outcome'" in told(run("evaluate", clinic / "classifier", new, code=1))
     visits.write_text(VISITS.replace("well", "fine"))
-    assert "class 'fine', which the model does not know" in told(run("evaluate", clinic / "classifier", visits, code=1))
+    words = "class 'fine', which the model does not know"
+    assert words in run("evaluate", clinic / "classifier", visits, code=3).stderr
+    assert words in told(run("evaluate", clinic / "classifier", visits, "--strict", code=1))
+    visits.write_text(VISITS.replace("well", "fine").replace("ill", "worse"))
+    assert "which the model does not know" in told(run("evaluate", clinic / "classifier", visits, code=1))
 
 
 @pytest.mark.parametrize(
