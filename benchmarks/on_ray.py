@@ -2,13 +2,13 @@
 
 The same job, a ridge on oscillators and its answers for all series, here in one process with one thread and on clusters of
 several nodes on this machine with one processor each. Models and answers have to be equal byte for byte. Prints the time
-by the clock and of processors, that of all processes of the cluster included, and the overhead in percent of the latter.
+by the clock and of processors, and the overhead in percent of the latter. All that the machine does meanwhile counts, so
+it has to be quiet.
 Clusters are running before a job begins; processes that do its pieces are started by it, and import everything.
 """
 
 import argparse
 import hashlib
-import math
 import os
 import shutil
 import subprocess
@@ -71,36 +71,19 @@ def job(folder: Path, name: str, on: list[str]) -> dict[str, Cost]:
 
 
 def run(*words: object) -> Cost:
-    """A denots command; what processes that this one has started use meanwhile is counted, too."""
+    """A denots command; what all programs use meanwhile is counted, because workers of Ray that have ended leave no trace."""
     command = [sys.executable, "-c", "from denots.cli import main; main()", *map(str, words)]
-    began, others = time.perf_counter(), used_by_descendants()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, code, used = os.wait4(process.pid, 0)
+    began, used = time.perf_counter(), used_by_all()
+    code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
     if code:
         raise SystemExit(f"{' '.join(command[3:])} ended with status {code}")
-    clock = time.perf_counter() - began
-    return Cost(clock, used.ru_utime + used.ru_stime + used_by_descendants() - others)
+    return Cost(time.perf_counter() - began, used_by_all() - used)
 
 
-def used_by_descendants() -> float:
-    """Seconds of processors that living descendants of this process, and the children that they outlived, have used."""
-    parents, seconds = dict[int, int](), dict[int, float]()
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (entry / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        parents[int(entry.name)] = int(words[1])
-        seconds[int(entry.name)] = sum(map(int, words[11:15])) / TICKS
-
-    def descends(pid: int) -> bool:
-        while pid in parents:
-            pid = parents[pid]
-            if pid == os.getpid():
-                return True
-        return False
-
-    return math.fsum(used for pid, used in seconds.items() if descends(pid))
+def used_by_all() -> float:
+    """Seconds of processors that this machine has worked."""
+    _, user, nice, system, _, _, irq, soft, *_ = Path("/proc/stat").read_text().split(maxsplit=8)
+    return sum(map(int, (user, nice, system, irq, soft))) / TICKS
 
 
 @contextmanager
