@@ -1,9 +1,10 @@
 """What a Ray cluster costs: `python -m benchmarks.on_ray [--series 50000] [--folder DIR] [--nodes 2 4]`.
 
-The same job, a ridge on oscillators and its answers for all series, here in one process with one thread and on clusters of
-several nodes on this machine with one processor each. Models and answers have to be equal byte for byte. Prints the time
-by the clock and of processors, and the overhead in percent of the latter. All that the machine does meanwhile counts, so
-it has to be quiet.
+The same job, a ridge on oscillators and its answers for all series, here in one process, with one thread and with one for
+each processor, and on clusters of several nodes on this machine with one processor each. Models and answers of clusters
+have to be those of one thread, byte for byte. Prints the time by the clock and of processors, and the overhead of a
+cluster in percent of that of all threads here: two threads of one core take longer than two cores, with Ray or without.
+All that the machine does meanwhile counts, so it has to be quiet.
 Clusters are running before a job begins; processes that do its pieces are started by it, and import everything.
 """
 
@@ -38,7 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, default=Path("on-ray"))
     parser.add_argument("--nodes", type=int, nargs="+", default=[2, 4])
     options = parser.parse_args(arguments)
-    os.environ["OMP_NUM_THREADS"] = "1"
     os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (its name; by default workers give way to all other programs)
     folder = options.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,16 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         draw(folder / "table.parquet", options.series, seed=0)
         count = max(4, options.series // SERIES_PER_SHARD)
         run("data", "convert", folder / "table.parquet", "--target", "label", "--shards", count, "-o", shards)
-    here = job(folder, "here", [])
-    told = {step: [cost] for step, cost in here.items()}
-    known = content(folder / "here")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    told = {"one thread": job(folder, "one", [])}
+    known = content(folder / "one")
+    os.environ["OMP_NUM_THREADS"] = str(os.cpu_count())
+    told["all threads"] = job(folder, "all", [])
+    os.environ["OMP_NUM_THREADS"] = "1"
     for nodes in options.nodes:
         with cluster(nodes) as address:
-            for step, cost in job(folder, f"nodes-{nodes}", ["--on", f"ray={address}"]).items():
-                told[step].append(cost)
-        if content(folder / f"nodes-{nodes}") != known:
-            raise SystemExit(f"{nodes} nodes found something else")
-    show(options.series, options.nodes, told)
+            told[f"{nodes} nodes"] = job(folder, f"nodes-{nodes}", ["--on", f"ray={address}"])
+        same(folder / f"nodes-{nodes}", known)
+    show(options.series, told)
 
 
 def job(folder: Path, name: str, on: list[str]) -> dict[str, Cost]:
@@ -108,18 +109,23 @@ def content(place: Path) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def show(series: int, nodes: Sequence[int], told: dict[str, list[Cost]]) -> None:
+def same(place: Path, known: dict[str, str]) -> None:
+    if content(place) != known:
+        raise SystemExit(f"{place.name} found something else")
+
+
+def show(series: int, told: dict[str, dict[str, Cost]]) -> None:
     lines = [
         f"{series} series, identical models and answers; seconds by the clock / of processors (overhead of the latter)"
     ]
-    lines.append(f"{'':10}{'here':>20}" + "".join(f"{f'{count} nodes':>26}" for count in nodes))
-    for step, (here, *others) in told.items():
-        cells = [f"{here.clock:.1f} / {here.processor:.1f}".rjust(20)]
-        cells += [
-            f"{cost.clock:.1f} / {cost.processor:.1f} ({cost.processor / here.processor - 1:+.0%})".rjust(26)
-            for cost in others
+    lines.append(f"{'':10}" + "".join(way.rjust(24) for way in told))
+    for step, here in told["all threads"].items():
+        cells = [f"{cost[step].clock:.1f} / {cost[step].processor:.1f}" for cost in told.values()]
+        over = [
+            f" ({cost[step].processor / here.processor - 1:+.0%})" if "nodes" in way else ""
+            for way, cost in told.items()
         ]
-        lines.append(f"{step:10}" + "".join(cells))
+        lines.append(f"{step:10}" + "".join((cell + more).rjust(24) for cell, more in zip(cells, over, strict=True)))
     print("\n".join(lines))  # noqa: T201
 
 
