@@ -131,7 +131,8 @@ class OnRay(Workers):
         member = ray.remote(num_cpus=self.cpus, max_restarts=0, runtime_env=_environment(self.cpus))(_Member)
         team = [member.remote() for _ in range(size)]
         try:
-            meeting = self._got(team[0].invite.remote(), "the first worker", within=BEGIN)
+            self._got([each.__ray_ready__.remote() for each in team], f"a team of {size}", within=BEGIN)
+            meeting = self._got(team[0].invite.remote(), "the first worker")
             shared = ray.put(work)
             running = {each.work.remote(shared, rank, size, meeting, self.cpus): rank for rank, each in enumerate(team)}
             found: dict[int, Any] = {}
@@ -165,7 +166,10 @@ class OnRay(Workers):
                 ) from error
             raise error.cause from error
         except ray.exceptions.GetTimeoutError as error:
-            raise WorkerLost(f"{who} was not begun within {within:g} seconds: the cluster has no room.") from error
+            raise InvalidOption(
+                f"{who} was not begun within {within:g} seconds: the cluster has no room for all of it; give fewer workers. What "
+                "is finished is safe, and the same command goes on."
+            ) from error
         except ray.exceptions.RayError as error:
             raise WorkerLost(
                 f"the machine that did {who} was lost, again and again ({type(error).__name__}); what is finished is safe, and "
