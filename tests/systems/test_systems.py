@@ -98,6 +98,30 @@ def test_every_system_learns_every_task_that_it_serves_and_is_the_same_after_bei
     assert torch.equal(loaded.outputs(series, at).outputs, whole.outputs)
 
 
+@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if system.serves(Classification)])
+def test_what_never_varied_or_was_never_seen_in_training_moves_no_answer(name: str) -> None:
+    """A sensor that another hospital has, a static feature that one site all shares: no weight of these was ever learnt."""
+    rng, series = np.random.default_rng(3), waves()
+    rows, n = len(series.times), len(series)
+
+    def beside(still: np.ndarray, unseen: np.ndarray, static: np.ndarray) -> SeriesSet:
+        return replace(
+            series,
+            values=np.concatenate([series.values, still[:, None], unseen[:, None]], axis=1),
+            channels=("wave", "noise", "still", "unseen"),
+            static=np.concatenate([series.static, static[:, None]], axis=1),
+            static_names=("known", "site"),
+        )
+
+    known = beside(np.full(rows, 2.5), np.full(rows, np.nan), np.full(n, 1.0))
+    foreign = beside(rng.normal(40, 5, rows), rng.normal(35, 8, rows), np.full(n, 30.0))
+    posed = TASKS["classification"].read(known)
+    part = posed.pose(known)
+    asked = Problem(posed.calibrated(part), part.select(np.arange(32)), part.select(np.arange(32, n)))
+    fitted = SYSTEMS[name].with_options(**fast(name)).fit(asked, seed=0)
+    torch.testing.assert_close(fitted.outputs(foreign).outputs, fitted.outputs(known).outputs, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "name",
     [name for name, system in SYSTEMS.items() if "state_size" in system.options and system.serves(Classification)],

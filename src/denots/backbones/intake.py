@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from denots.data.series import SeriesSet
-from denots.data.transforms import Standardiser, append_presence
+from denots.data.transforms import UNVARIED, Standardiser, append_presence
 from denots.inference import intake
 from denots.inference.intake import TimeChannel, Widening
 
@@ -51,6 +51,9 @@ class Intake(nn.Module):
         span = float(np.median(train.spans))
         self.time_scale.fill_(span if span > 0 else 1.0)
         channels = Standardiser.fit(self.known().widened(train).values)
+        if self.ages:  # of a channel that was never seen they are but the clock
+            ages = channels.scale[-self.observed - (self.time != "none") :][: self.observed]
+            ages[np.isnan(train.values).all(axis=0)] = UNVARIED
         self.centre.copy_(torch.from_numpy(channels.centre))
         self.scale.copy_(torch.from_numpy(channels.scale))
         if train.static is not None:

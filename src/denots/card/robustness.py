@@ -9,7 +9,7 @@ import torch
 
 from denots.card.judged import Judged
 from denots.data.series import SeriesSet
-from denots.data.transforms import Standardiser
+from denots.data.transforms import spreads
 from denots.pages.chart import Chart, Line
 from denots.shapes import FloatArray
 from denots.tasks import Part
@@ -33,7 +33,7 @@ def drop_values(series: SeriesSet, share: float, rng: np.random.Generator) -> Se
 
 def add_noise(series: SeriesSet, strength: float, rng: np.random.Generator) -> SeriesSet:
     """Normal noise on each observed value, in units of the standard deviation of its channel over these series."""
-    spread = Standardiser.fit(series.values.astype(np.float64)).scale
+    _, spread = spreads(series.values.astype(np.float64))
     noise = rng.standard_normal(series.values.shape) * spread * strength
     return replace(series, values=(series.values + noise).astype(series.values.dtype))
 

@@ -120,24 +120,29 @@ def fill_forward(series: SeriesSet) -> SeriesSet:
     return replace(series, values=np.take_along_axis(series.values, source, axis=0))
 
 
+def spreads(table: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of what was observed of each column; zeros where nothing was, or where it never varies."""
+    seen = ~np.isnan(table)
+    count = np.maximum(seen.sum(axis=0), 1)
+    centre = np.where(seen, table, 0.0).sum(axis=0, dtype=np.float64) / count
+    spread = np.sqrt((np.where(seen, table - centre, 0.0) ** 2).sum(axis=0, dtype=np.float64) / count)
+    return centre, np.where(spread > 1e-9 * np.abs(centre), spread, 0.0)
+
+
+UNVARIED = np.inf  # the scale of a column that never varied: nothing was learnt of it, and whatever it holds later is told as zero
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Standardiser:
-    """Centre and scale of each column, learnt once from the observed values of a training split.
-
-    A column that never varies keeps the scale one, one that was never observed the centre zero.
-    """
+    """Centre and scale of each column, learnt once from the observed values of a training split."""
 
     centre: FloatArray
     scale: FloatArray
 
     @classmethod
     def fit(cls, table: FloatArray) -> "Standardiser":
-        seen = ~np.isnan(table)
-        count = np.maximum(seen.sum(axis=0), 1)
-        centre = np.where(seen, table, 0.0).sum(axis=0, dtype=np.float64) / count
-        spread = np.sqrt((np.where(seen, table - centre, 0.0) ** 2).sum(axis=0, dtype=np.float64) / count)
-        tiny = spread <= 1e-9 * np.maximum(np.abs(centre), 1e-300)
-        return cls(centre, np.where(tiny | (spread == 0), 1.0, spread))
+        centre, spread = spreads(table)
+        return cls(centre, np.where(spread > 0, spread, UNVARIED))
 
     def apply(self, table: FloatArray) -> FloatArray:
         return ((table - self.centre) / self.scale).astype(table.dtype, copy=False)

@@ -15,11 +15,12 @@ def fit_logistic(
     """Weights [outputs, features] and biases of the map with the least log loss on the judged rows.
 
     There is one output for two classes, the log-odds of the second, and else one for each. A class that no row has
-    seems as likely as if one row more had it.
+    seems as likely as if one row more had it. A feature that never varies has no weight.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
+    features = np.where(features.min(axis=0) < features.max(axis=0), features, 0.0)
     known = np.unique(target)
     unseen = -np.log(len(target) + 1.0)
     weight, bias = np.zeros((classes, features.shape[1])), np.full(classes, unseen)

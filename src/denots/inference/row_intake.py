@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from denots.data.series import SeriesSet
-from denots.data.transforms import fill_forward
+from denots.data.transforms import UNVARIED, fill_forward
 from denots.inference.intake import Intake
 from denots.shapes import BoolArray, FloatArray, IntArray
 
@@ -100,7 +100,8 @@ class RowIntake:
         x, channels = row.copy(), self.intake.channels
         centre, scale = self.intake.centre, self.intake.scale
         ages, presence = slice(2 * channels, 3 * channels), slice(channels, 2 * channels)
-        age = np.where(seen, 0.0, self._released(x[:, ages]) * scale[ages] + centre[ages]) + since[:, None]
+        told = np.where(scale[ages] < UNVARIED, scale[ages], 0.0)
+        age = np.where(seen, 0.0, self._released(x[:, ages]) * told + centre[ages]) + since[:, None]
         x[:, presence] = self._squashed(-centre[presence] / scale[presence])
         x[:, ages] = self._squashed((age - centre[ages]) / scale[ages])
         x[:, -1] = self._squashed((since - centre[-1]) / scale[-1])

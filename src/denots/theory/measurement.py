@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from denots.data.series import SeriesSet
+from denots.data.transforms import UNVARIED
 from denots.errors import NotCertifiable
 from denots.tableaus import METHODS
 from denots.tasks import Classification
@@ -144,9 +145,9 @@ def _largest(change: Tensor) -> float:
 
 
 def _noise(model: Model, series: SeriesSet) -> float:
-    """Random signs of a tenth of a standard deviation, on every observed value."""
-    observed = series.values.shape[1]
-    spread = certifiable(model).intake.scale[:observed].numpy()
+    """Random signs of a tenth of a standard deviation, on every observed value of a channel that varied in training."""
+    scale = certifiable(model).intake.scale[: series.values.shape[1]].numpy()
+    spread = np.where(scale < UNVARIED, scale, 0.0)
     told, _ = answers_of(model, series)
     rng, worst = np.random.default_rng(0), 0.0
     for _ in range(DRAWS):
