@@ -5,7 +5,8 @@ which counts by how much it is (row classification), from the patients of one ho
 five folds of both.
 A seventh of the training patients is held back: it ends the training and chooses the score from which on the alarm
 rings. Of patients without sepsis a part of the hours is learnt from, each counting for as many more (`--thin`). `blend`
-weighs all systems by their loss on what was held back, as `running-auto` does.
+weighs all systems by their loss on what was held back, as `running-auto` does; trees, which are quick, are in it with several
+seeds (`--forests`), each with other hours of the healthy.
 
 FOLDER keeps the scores of every finished training and a line of JSON for it in `records.jsonl`; started again, the same
 command goes on with what is missing. `--keep` keeps the records in `benchmarks/results` and draws the page of the docs.
@@ -38,7 +39,8 @@ from denots.heads.combine import weigh
 from denots.metrics import auroc
 from denots.shapes import FloatArray, IntArray
 
-SYSTEMS = ("running-trees", "running-gru", "running-denots")
+TREES = "running-trees"
+SYSTEMS = (TREES, "running-gru", "running-denots")
 BLEND = "blend"
 HELD_BACK, FOLDS = 0.15, 5
 RECORDS = Path(__file__).parent / "results" / "sepsis_alarm.jsonl"
@@ -71,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--set", nargs="*", default=[], help="options of systems, such as running-trees.rounds=200")
     parser.add_argument("--patients", type=int, help="so many of each hospital, for a quick look")
+    parser.add_argument("--forests", type=int, default=3, help="seeds of running-trees in the blend")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", action="store_true", help="keep the records with the code, and draw their page")
     options = parser.parse_args(arguments)
@@ -82,10 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             continue
         found: dict[str, Scores] = {}
         for system in options.systems:
-            found[system] = scored(split, system, options)
+            found[system] = scored(split, system, options, options.seed)
             record(options.folder, split, system, found[system], options_of(system, options.set))
         if len(found) > 1:
-            record(options.folder, split, BLEND, blended(split, list(found.values())), {})
+            seeds = range(options.seed + 1, options.seed + options.forests) if TREES in found else ()
+            more = [scored(split, TREES, options, seed) for seed in seeds]
+            record(options.folder, split, BLEND, blended(split, [*found.values(), *more]), {"forests": options.forests})
     lines = read(options.folder / "records.jsonl")
     if options.keep:
         write_file_whole(RECORDS, "".join(json.dumps(line) + "\n" for line in lines).encode())
@@ -119,12 +124,12 @@ def worth(series: SeriesSet) -> Worth:
     return Worth.of(np.asarray(series.row_target), series.offsets)
 
 
-def scored(split: Split, system: str, options: argparse.Namespace) -> Scores:
+def scored(split: Split, system: str, options: argparse.Namespace, seed: int) -> Scores:
     """Scores of a system, from the folder if they are there."""
-    file = options.folder / f"{split.name}-{system}.npz"
+    file = options.folder / f"{split.name}-{system}-{seed}.npz"
     if not file.exists():
         started, cpu = time.perf_counter(), time.process_time()
-        model = learn(split, system, options)
+        model = learn(split, system, options, seed)
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
         parts = {"val": split.val, "test": split.test}
         told = {part: np.concatenate(model.predict_proba(series))[:, 1] for part, series in parts.items()}
@@ -135,14 +140,14 @@ def scored(split: Split, system: str, options: argparse.Namespace) -> Scores:
         return Scores(kept["val"], kept["test"], float(kept["seconds"]), float(kept["cpu_seconds"]))
 
 
-def learn(split: Split, system: str, options: argparse.Namespace) -> RowPredictor:
-    rng = np.random.default_rng(options.seed)
+def learn(split: Split, system: str, options: argparse.Namespace, seed: int) -> RowPredictor:
+    rng = np.random.default_rng(seed)
     healthy = ill(split.train) == 0
     of_healthy = np.repeat(healthy, split.train.lengths)
     left_out = of_healthy & (rng.random(len(split.train.times)) > 1 / options.thin)
     gain, held = worth(split.train).gain, worth(split.val).gain
     chosen = options_of(system, options.set)
-    model = RowPredictor(system, task="row-classification", options=chosen, random_state=options.seed, verbose=True)
+    model = RowPredictor(system, task="row-classification", options=chosen, random_state=seed, verbose=True)
     return model.fit(
         replace(split.train, row_target=np.where(left_out, np.nan, gain > 0)),
         sample_weight=np.abs(gain) * np.where(of_healthy, options.thin, 1),

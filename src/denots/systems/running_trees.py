@@ -34,8 +34,8 @@ class RunningTreesConfig:
     columns, rows: the share of columns and of rows that each tree sees.
     """
 
-    learning_rate: float = tunable(0.08, Range(0.01, 0.3, log=True))
-    rounds: int = 400
+    learning_rate: float = tunable(0.04, Range(0.01, 0.3, log=True))
+    rounds: int = 1000
     leaves: int = tunable(31, Range(4, 127, log=True))
     patience: int = 30
     columns: float = tunable(0.15, Range(0.05, 1.0))
