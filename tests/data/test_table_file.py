@@ -260,6 +260,19 @@ def test_text_that_is_not_utf8_names_line_and_byte(tmp_path: Path) -> None:
         read_table(path, id="id")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_the_unicode_text_of_spreadsheets_is_read(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "table.csv"
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    path.write_bytes((mark + "id\tt\tGröße\r\na\t0\t1.5\r\n").encode(encoding))
+    told = read_table(path, id="id")
+    assert told.to_dict("list") == {"id": ["a"], "t": [0], "Größe": [1.5]}
+    assert list(told.index) == [2]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InvalidFile, match="begins as UTF-16 and is none"):
+        read_table(path, id="id")
+
+
 @pytest.mark.parametrize("suffix", [".csv.gz", ".csv.xz", ".tsv.zip", ".parquet", ".feather", ".xlsx"])
 def test_a_truncated_file_is_refused(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"table{suffix}"

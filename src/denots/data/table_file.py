@@ -1,5 +1,6 @@
 """Table files: CSV, TSV, Parquet, Feather and Excel in, predictions out."""
 
+import codecs
 import gzip
 import io
 import lzma
@@ -26,6 +27,7 @@ TEXT_SUFFIXES = (*(kind + packed for kind in (".csv", ".tsv") for packed in ("",
 SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather", ".xlsx")
 SUPPORTED = ".csv and .tsv (also with .gz, .xz or .zip), .zip, .parquet, .feather, .xlsx"
 
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _PLAIN_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 _OBJECT_STORE = re.compile(r"[a-z][a-z0-9+]+:/")  # one slash is left of two in a path
 _ROW_LABELS = re.compile(r"__index_level_\d+__")
@@ -38,7 +40,7 @@ def read_table(path: str | FilePath, *, id: str | None = None, texts: Iterable[s
     "NaN", "nan", "NA", "null" and "NULL" and empty cells are
     missing where a column is otherwise numeric; in a column of text only empty cells are,
     so a class or a series may be called "NA". A .csv file may have semicolons or tabs instead
-    of commas; with semicolons, numbers may have decimal commas. A line with too few or too
+    of commas; with semicolons, numbers may have decimal commas. Text is UTF-8, or UTF-16 where it begins so. A line with too few or too
     many fields is an error. The index of the result is named "line" and says in which line of the
     file each row stands, unless a cell or an empty line breaks the count. Stamps with a time zone stay
     text, as they were written.
@@ -177,6 +179,7 @@ def _read_csv(place: str, content: bytes, suffix: str, id: str | None, texts: It
     import pyarrow as pa
 
     types = dict.fromkeys([*texts, *([] if id is None else [id])], pa.string())
+    content = _from_utf16(place, content) if content.startswith(UTF16) else content
     try:
         frame = as_pandas(_csv_table(content, delimiter_of(content, suffix), types, id))
     except (UnicodeDecodeError, pa.ArrowException) as error:
@@ -186,6 +189,14 @@ def _read_csv(place: str, content: bytes, suffix: str, id: str | None, texts: It
     if content.count(b"\n") + (not content.endswith(b"\n")) == len(frame) + 1:
         frame.index = pd.RangeIndex(2, len(frame) + 2, name=LINE)
     return frame
+
+
+def _from_utf16(place: str, content: bytes) -> bytes:
+    """The "Unicode text" of spreadsheets."""
+    try:
+        return content.decode("utf-16").encode()
+    except UnicodeDecodeError as error:
+        raise InvalidFile(f"{place} begins as UTF-16 and is none ({error.reason}); save it as UTF-8.") from error
 
 
 def _csv_table(content: bytes, delimiter: str, types: dict[str, Any], id: str | None) -> Any:
@@ -232,6 +243,8 @@ def not_utf8(place: str, content: bytes, first: int = 1) -> InvalidFile:
 
     `first` is the line of the file with which the content begins.
     """
+    if content.startswith(UTF16):
+        return InvalidFile(f"{place} is UTF-16; save it as UTF-8, for example with: iconv -f utf-16 -t utf-8.")
     for number, line in enumerate(content.split(b"\n"), start=first):
         try:
             line.decode("utf-8")

@@ -129,9 +129,7 @@ def spreads(table: FloatArray) -> tuple[FloatArray, FloatArray]:
     return centre, np.where(spread > 1e-9 * np.abs(centre), spread, 0.0)
 
 
-UNVARIED = (
-    np.inf
-)  # the scale of a column that never varied: nothing was learnt of it, and whatever it holds later is told as zero
+UNVARIED = np.inf  # the scale of a column that never varied: whatever it holds later is told as zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
