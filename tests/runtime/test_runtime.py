@@ -16,6 +16,7 @@ from denots.stream.snapshot import Snapshot
 from denots.systems import SYSTEMS, Problem
 from denots.systems.auto import Blend
 from denots.systems.bagged import fit_bag
+from denots.tasks import Regression
 
 BLOCKED = ("torch", "sklearn", "pandas", "lightgbm", "safetensors", "scipy", "jaxtyping", "pyarrow", "rich", "typer")
 # Modules of these names cannot be imported, as if they were not installed.
@@ -119,7 +120,8 @@ def models() -> dict[str, Any]:
     """One of each served system and task; blends have members of both kinds."""
     found = {}
     for name in runtime.SERVED:
-        tasks = ("rows",) if name in ROWS else ("three",) if name == "summary-logistic" else ("two", "number")
+        numbers = ("two", "number") if SYSTEMS[name].serves(Regression) else ("two", "three")
+        tasks = ("rows",) if name in ROWS else numbers
         for task in tasks if name not in ("auto", "running-auto") else ():
             found[f"{name}-{task}"] = fitted(name, task)
     assert len(found["fast-two"].fitted_.members) > 1

@@ -44,7 +44,15 @@ def test_what_was_held_out_foretells_how_good_new_answers_are() -> None:
 def test_the_leaderboard_has_every_system_the_trivial_answer_and_the_blend() -> None:
     model = SeriesClassifier("fast", random_state=0).fit(tones())
     rows = {row["system"]: row for row in model.leaderboard_}
-    assert list(rows) == ["trivial answer", "summary", "oscillators", "timed-oscillators", "convolutions", "blend"]
+    assert list(rows) == [
+        "trivial answer",
+        "summary",
+        "oscillators",
+        "timed-oscillators",
+        "convolutions",
+        "discriminant",
+        "blend",
+    ]
     assert rows["trivial answer"]["score"] < rows["oscillators"]["score"] <= 1
     assert rows["blend"]["loss"] <= min(row["loss"] for row in rows.values()) + 0.02
     assert all(row["spread"] > 0 for row in rows.values() if row["score"] < 1)

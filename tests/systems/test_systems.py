@@ -35,6 +35,7 @@ ONCE = (
     "oscillators",
     "timed-oscillators",
     "convolutions",
+    "discriminant",
     "fields",
     "fast",
     "auto",

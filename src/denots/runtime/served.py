@@ -14,6 +14,7 @@ from denots.inference.blend import average, blend
 from denots.inference.convolutions import ConvolutionShares
 from denots.inference.cut import CutAnswers
 from denots.inference.denots_config import DeNOTSConfig
+from denots.inference.discriminant import Discriminant
 from denots.inference.forest import Forest, ForestAnswers
 from denots.inference.intervals import IntervalQuantiles
 from denots.inference.linear_model import LinearAnswers
@@ -132,6 +133,10 @@ def _forest(stored: Stored) -> Model:
     return ForestAnswers(IntervalQuantiles.restore(arrays), forest, stored.classes)
 
 
+def _discriminant(stored: Stored) -> Model:
+    return Discriminant.restore(stored.state.values, stored.state.arrays, stored.task.outputs)
+
+
 def _running_trees(stored: Stored) -> Model:
     return RunningTreeAnswers.restore(stored.state)
 
@@ -180,6 +185,7 @@ SERVED: dict[str, Callable[[Stored], Model]] = {
     "oscillators": _linear(OscillatorShares.restore),
     "timed-oscillators": _linear(OscillatorShares.restore),
     "convolutions": _linear(ConvolutionShares.restore),
+    "discriminant": _discriminant,
     "trees": _trees,
     "forest": _forest,
     "fast": _blended,

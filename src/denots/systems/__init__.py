@@ -6,6 +6,7 @@ from denots.backbones import BACKBONES
 from denots.registry import Registry
 from denots.systems.auto import Auto
 from denots.systems.cut import Cut
+from denots.systems.discriminant import DiscriminantSystem
 from denots.systems.forecast import ForecastSystem
 from denots.systems.forest import ForestSystem
 from denots.systems.linear import ConvolutionsConfig, Linear, OscillatorsConfig, RandomFieldsConfig, SummaryConfig
@@ -60,6 +61,10 @@ SYSTEMS: Registry[System] = Registry(
             trained("last-value", "A linear model on the latest value of each channel."),
             Trees("trees", "Gradient-boosted trees on summary features of each series (LightGBM)."),
             ForestSystem("forest", "Randomised trees on quantiles of parts of each series."),
+            DiscriminantSystem(
+                "discriminant",
+                "Gaussian curves, one kind a class: how likely would each have drawn the rows that are there?",
+            ),
             Linear("summary", "A ridge on statistics of each channel, by rank.", SummaryConfig()),
             Logistic("summary-logistic", "A logistic regression on the same statistics.", SummaryConfig()),
             Linear("oscillators", "A ridge on random damped oscillators that the series drives.", OscillatorsConfig()),
@@ -84,21 +89,21 @@ SYSTEMS["cut-denots"] = Cut(
     "cut-denots", "Rows: DeNOTS on each series, cut at the moment in question.", SYSTEMS["denots"]
 )
 
-FAST = ("summary", "oscillators", "timed-oscillators", "convolutions")
+FAST = ("summary", "oscillators", "timed-oscillators", "convolutions", "discriminant")
 ALL = (*FAST, "trees", "forest", "denots")
 SYSTEMS["fast"] = Auto(
     "fast",
     "The best blend of what has a closed form: a few seconds.",
     {name: SYSTEMS[name] for name in FAST},
     early=("summary",),
-    unlikely=("summary",),
+    unlikely=("summary", "discriminant"),
 )
 SYSTEMS["auto"] = Auto(
     "auto",
     "The best blend of all that fits into a budget of time.",
     {name: SYSTEMS[name] for name in ALL},
     early=("summary", "trees"),
-    unlikely=("summary", "trees", "denots"),
+    unlikely=("summary", "discriminant", "trees", "denots"),
 )
 SYSTEMS["running-auto"] = Auto(
     "running-auto",

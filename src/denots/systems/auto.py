@@ -133,12 +133,13 @@ class Auto(Configured):
         trivial = trivial_outputs(task, target, problem.train.weight)
         board = [_row(TRIVIAL, task, trivial, target, 0.0)]
         found: dict[str, Fitted] = {}
-        able = [(name, system) for name, system in self._ordered(len(target)) if self._weighs(system, problem)]
+        ordered = [(name, system) for name, system in self._ordered(len(target)) if system.serves(type(task))]
+        able = [(name, system) for name, system in ordered if self._weighs(system, problem)]
         if isinstance(self.workers, Here):
             fitted = dict(self._in_turn(able, problem, seed, folder, watcher, limit, budget))
         else:
             fitted = fit_members(self.workers, able, problem, seed=seed, folder=folder, limit=limit)
-        for name, system in self._ordered(len(target)):
+        for name, system in ordered:
             tried = fitted.get(name)
             if not self._weighs(system, problem):
                 board.append({"system": name, "note": "left out: it cannot weigh series"})

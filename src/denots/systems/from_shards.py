@@ -27,6 +27,7 @@ from denots.inference.linear_model import table_of
 from denots.registry import listed
 from denots.shapes import IntArray
 from denots.systems.auto import Auto
+from denots.systems.discriminant import DiscriminantSystem
 from denots.systems.linear import MANY_SERIES, Linear, LinearModel, linear_model, signs
 from denots.systems.system import Fitted, Problem, Shape, State, System
 from denots.systems.trained import Trained, TrainedModel, trained_model
@@ -224,13 +225,15 @@ class _Training:
 
 
 def _fit_blend(self: FromShards, problem: Problem, **given: Any) -> Fitted:
+    """The same blend without a discriminant, of which a few thousand series tell all that there is."""
     system = cast(Auto, self.inner)
-    slow = [name for name, member in system.members.items() if not isinstance(member, Linear)]
+    able = {name: member for name, member in system.members.items() if not isinstance(member, DiscriminantSystem)}
+    slow = [name for name, member in able.items() if not isinstance(member, Linear)]
     if slow:
         raise InvalidOption(
             f"system {self.name!r} has members that cannot be blended from shards ({listed(slow)}); use system 'fast'."
         )
-    members = {name: replace(self, inner=member) for name, member in system.members.items()}
+    members = {name: replace(self, inner=member) for name, member in able.items()}
     return replace(system, members=members).fit(problem, **given)
 
 

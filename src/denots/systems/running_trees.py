@@ -38,7 +38,7 @@ class RunningTreesConfig:
     rounds: int = 1000
     leaves: int = tunable(31, Range(4, 127, log=True))
     patience: int = 30
-    columns: float = tunable(0.15, Range(0.05, 1.0))
+    columns: float = tunable(0.4, Range(0.05, 1.0))
     rows: float = 0.5
 
     def __post_init__(self) -> None:
@@ -129,7 +129,7 @@ class RunningTrees(Configured):
             **objective(task),
             "learning_rate": self.config.learning_rate,
             "num_leaves": self.config.leaves,
-            "min_data_in_leaf": max(1, min(200, len(target) // 20)),
+            "min_data_in_leaf": max(1, min(1000, len(target) // 50)),
             "feature_fraction": self.config.columns,
             "bagging_fraction": self.config.rows,
             "bagging_freq": 1,

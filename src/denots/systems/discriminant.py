@@ -1,0 +1,166 @@
+"""Gaussian discriminant analysis of the curves behind the series, from the rows that there are."""
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from denots.backbones.options import check_options
+from denots.data.blocks import in_blocks
+from denots.data.series import SeriesSet
+from denots.errors import OutOfTime
+from denots.features import NormalScores
+from denots.heads.combine import calibrate
+from denots.heads.gaussians import Groups, fit_groups
+from denots.inference.discriminant import FEWEST, MOST, TOGETHER, Curves, Discriminant, Evidence, likelihoods
+from denots.inference.even_grid import EvenGrid
+from denots.inference.ranked_summary import Ranks
+from denots.shapes import FloatArray, IntArray
+from denots.systems.bagged import FOLDS
+from denots.systems.held_out import folds, held_out_loss
+from denots.systems.linear import judged, refuse_times
+from denots.systems.system import Configured, Fitted, Problem, Shape, State
+from denots.tasks import Part, Task
+from denots.training.model import Output
+from denots.training.progress import Progress
+
+STRENGTHS = (3.0, 10.0, 30.0, 100.0)  # of the covariance that all classes share, in series
+SAMPLE = 500  # training series that tell directions, and what all classes share
+
+
+@dataclass(frozen=True)
+class DiscriminantConfig:
+    """directions: of the curves, at most; half and a quarter of them are tried, too."""
+
+    directions: int = 32
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def tried(self) -> list[int]:
+        return [count for count in (self.directions, self.directions // 2, self.directions // 4) if count]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Gaussians(Fitted):
+    model: Discriminant
+
+    def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
+        return Output.of(self.model.outputs(series))
+
+    def state(self) -> State:
+        return State({"noise": self.model.noise, "factor": self.model.factor}, self.model.state())
+
+
+@dataclass(frozen=True)
+class DiscriminantSystem(Configured):
+    """Answers with classes, once a series; folds choose how much the classes share, and the scale of the answers."""
+
+    name: str
+    description: str
+    config: DiscriminantConfig = DiscriminantConfig()
+
+    holds_out, weighs = False, True
+
+    def serves(self, task: type[Task]) -> bool:
+        return task.learns == "classes" and not task.asks_times
+
+    def check(self, task: Task, shape: Shape) -> None:
+        refuse_times(self.name, task)
+
+    def fit(
+        self,
+        problem: Problem,
+        *,
+        seed: int,
+        folder: Path | None = None,
+        progress: Progress | bool = False,
+        deadline: float | None = None,
+    ) -> Gaussians:
+        started = time.perf_counter()
+        task, train = problem.task, problem.train
+        self.check(task, Shape.of(train.series))
+        tried = [(size, strength) for size in self.config.tried() for strength in STRENGTHS]
+        left_out = np.full((len(tried), len(train), task.outputs), np.nan)
+        parts = folds(task, train, FOLDS, seed)
+        for k, (learnt, held) in enumerate(parts):
+            part = train.select(learnt)
+            curves, evidence = self._read(part.series, seed, deadline, passes=len(parts) - k)
+            unseen, groups = curves.evidence(train.series.select(held)), {}
+            for told, (size, strength) in zip(left_out, tried, strict=True):
+                _stop_at(deadline)
+                if size not in groups:
+                    groups[size] = _grouped(task, part, evidence.first(size), seed)
+                classes = groups[size].gaussians(strength)
+                told[held] = likelihoods(unseen.first(size), classes, groups[size].noise)
+        loss = held_out_loss(task, train.target, train.weight)
+        scales = [calibrate(torch.from_numpy(told), loss) for told in left_out]
+        held_out = [told * factor + shift for told, (factor, shift) in zip(left_out, scales, strict=True)]
+        best = int(np.argmin([float(loss(torch.from_numpy(told))) for told in held_out]))
+        size, strength = tried[best]
+        curves, evidence = self._read(train.series, seed, deadline)
+        found = _grouped(task, train, evidence.first(size), seed)
+        chosen = found.gaussians(strength)
+        means, factors = np.stack([of.mean for of in chosen]), np.stack([of.factor for of in chosen])
+        model: Gaussians = judged(
+            Gaussians(
+                task=task,
+                parameters=means.size + factors.size,
+                held_out=torch.from_numpy(held_out[best]),
+                model=Discriminant(curves.first(size), found.noise, means, factors, *scales[best]),
+            ),
+            problem,
+        )
+        return replace(model, seconds=time.perf_counter() - started)
+
+    def _read(self, series: SeriesSet, seed: int, deadline: float | None, passes: int = 0) -> tuple[Curves, Evidence]:
+        """Curves, and the evidence for them; given up as soon as this, and so many more of it, would take too long."""
+        curves, parts = fit_curves(series, _sample(len(series), seed), self.config.directions), []
+        begun = time.time()
+        for block in in_blocks(series, TOGETHER):
+            parts.append(curves.evidence(block))
+            whole = (time.time() - begun) * max(1.0, len(series) / (len(parts) * TOGETHER))
+            _stop_at(deadline, ahead=begun - time.time() + whole * (1 + passes))
+        return curves, Evidence(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def restore(self, task: Task, shape: Shape, state: State) -> Gaussians:
+        model = Discriminant.restore(state.values, state.arrays, task.outputs)
+        return Gaussians(task=task, parameters=model.means.size + model.factors.size, model=model)
+
+
+def _sample(series: int, seed: int) -> IntArray:
+    return np.sort(np.random.default_rng(seed).permutation(series)[:SAMPLE])
+
+
+def _grouped(task: Task, train: Part, evidence: Evidence, seed: int) -> Groups:
+    weight = np.ones(len(train)) if train.weight is None else train.weight.double().numpy()
+    return fit_groups(evidence, train.target.numpy(), max(2, task.outputs), weight, _sample(len(train), seed))
+
+
+def _stop_at(deadline: float | None, *, ahead: float = 0.0) -> None:
+    if deadline is not None and time.time() + ahead > deadline:
+        raise OutOfTime("a discriminant takes longer than there is time")
+
+
+def fit_curves(series: SeriesSet, sample: IntArray, directions: int) -> Curves:
+    """Mean and directions of training series that are joined by straight lines where rows are missing.
+
+    A direction is as long as its weight varies, so that weights are about one.
+    """
+    scores = NormalScores().fit(series.values)
+    ranks = Ranks(scores.edges_, scores.holes_)
+    channels = series.values.shape[1]
+    blank: Any = np.zeros((channels, FEWEST))
+    draft = Curves(ranks, EvenGrid.fit(series, FEWEST, MOST), blank, blank[..., None])
+    scored = draft.scored(series)
+    grid = EvenGrid.fit(scored, FEWEST, MOST)
+    filled: FloatArray = grid.read(scored.select(sample))[:, :channels].astype(np.float64)
+    mean = filled.mean(axis=0)
+    _, strength, found = np.linalg.svd((filled - mean).reshape(len(filled), -1), full_matrices=False)
+    kept = min(directions, max(1, len(filled) - 1), len(found))
+    found = found[:kept] * (strength[:kept, None] / np.sqrt(len(filled)))
+    return Curves(ranks, grid, mean, np.ascontiguousarray(found.T.reshape(channels, grid.points, kept)))
