@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,6 +30,14 @@ from denots.training.progress import Progress
 
 STRENGTHS = (3.0, 10.0, 30.0, 100.0)  # of the covariance that all classes share, in series
 SAMPLE = 500  # training series that tell directions, and what all classes share
+ENOUGH = 5000  # training series that tell what classes have of their own, and what that is worth
+
+
+class Choice(NamedTuple):
+    """How many directions, and how strongly covariances are drawn to the shared one."""
+
+    size: int
+    strength: float
 
 
 @dataclass(frozen=True)
@@ -82,40 +90,60 @@ class DiscriminantSystem(Configured):
         deadline: float | None = None,
     ) -> Gaussians:
         started = time.perf_counter()
-        task, train = problem.task, problem.train
+        task, some = problem.task, _sample(len(problem.train), seed, ENOUGH)
+        train = problem.train.select(some)
         self.check(task, Shape.of(train.series))
-        tried = [(size, strength) for size in self.config.tried() for strength in STRENGTHS]
-        left_out = np.full((len(tried), len(train), task.outputs), np.nan)
+        tried = [Choice(size, strength) for size in self.config.tried() for strength in STRENGTHS]
+        left_out = self._left_out(task, train, tried, seed, deadline)
+        loss = held_out_loss(task, train.target, train.weight)
+        scales = [calibrate(torch.from_numpy(told), loss) for told in left_out]
+        held_out = [told * factor + shift for told, (factor, shift) in zip(left_out, scales, strict=True)]
+        best = int(np.argmin([float(loss(torch.from_numpy(told))) for told in held_out]))
+        told_of_all = np.full((len(problem.train), task.outputs), np.nan)
+        told_of_all[some] = held_out[best]
+        model = self._learn(task, train, tried[best], seed, deadline, *scales[best])
+        found: Gaussians = judged(
+            Gaussians(task=task, parameters=size_of(model), held_out=torch.from_numpy(told_of_all), model=model),
+            problem,
+        )
+        return replace(found, seconds=time.perf_counter() - started)
+
+    def restore(self, task: Task, shape: Shape, state: State) -> Gaussians:
+        model = Discriminant.restore(state.values, state.arrays, task.outputs)
+        return Gaussians(task=task, parameters=size_of(model), model=model)
+
+    def _left_out(
+        self, task: Task, train: Part, tried: list[Choice], seed: int, deadline: float | None
+    ) -> list[FloatArray]:
+        """For each choice, likelihoods of series by classes that were learnt from the other folds."""
+        found = [np.full((len(train), task.outputs), np.nan) for _ in tried]
         parts = folds(task, train, FOLDS, seed)
         for k, (learnt, held) in enumerate(parts):
             part = train.select(learnt)
             curves, evidence = self._read(part.series, seed, deadline, passes=len(parts) - k)
             unseen, groups = curves.evidence(train.series.select(held)), {}
-            for told, (size, strength) in zip(left_out, tried, strict=True):
+            for told, (size, strength) in zip(found, tried, strict=True):
                 _stop_at(deadline)
                 if size not in groups:
                     groups[size] = _grouped(task, part, evidence.first(size), seed)
-                classes = groups[size].gaussians(strength)
-                told[held] = likelihoods(unseen.first(size), classes, groups[size].noise)
-        loss = held_out_loss(task, train.target, train.weight)
-        scales = [calibrate(torch.from_numpy(told), loss) for told in left_out]
-        held_out = [told * factor + shift for told, (factor, shift) in zip(left_out, scales, strict=True)]
-        best = int(np.argmin([float(loss(torch.from_numpy(told))) for told in held_out]))
-        size, strength = tried[best]
+                told[held] = likelihoods(unseen.first(size), groups[size].gaussians(strength), groups[size].noise)
+        return found
+
+    def _learn(
+        self,
+        task: Task,
+        train: Part,
+        chosen: Choice,
+        seed: int,
+        deadline: float | None,
+        factor: float,
+        shift: FloatArray,
+    ) -> Discriminant:
         curves, evidence = self._read(train.series, seed, deadline)
-        found = _grouped(task, train, evidence.first(size), seed)
-        chosen = found.gaussians(strength)
-        means, factors = np.stack([of.mean for of in chosen]), np.stack([of.factor for of in chosen])
-        model: Gaussians = judged(
-            Gaussians(
-                task=task,
-                parameters=means.size + factors.size,
-                held_out=torch.from_numpy(held_out[best]),
-                model=Discriminant(curves.first(size), found.noise, means, factors, *scales[best]),
-            ),
-            problem,
-        )
-        return replace(model, seconds=time.perf_counter() - started)
+        groups = _grouped(task, train, evidence.first(chosen.size), seed)
+        classes = groups.gaussians(chosen.strength)
+        means, factors = np.stack([of.mean for of in classes]), np.stack([of.factor for of in classes])
+        return Discriminant(curves.first(chosen.size), groups.noise, means, factors, factor, shift)
 
     def _read(self, series: SeriesSet, seed: int, deadline: float | None, passes: int = 0) -> tuple[Curves, Evidence]:
         """Curves, and the evidence for them; given up as soon as this, and so many more of it, would take too long."""
@@ -127,13 +155,13 @@ class DiscriminantSystem(Configured):
             _stop_at(deadline, ahead=begun - time.time() + whole * (1 + passes))
         return curves, Evidence(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def restore(self, task: Task, shape: Shape, state: State) -> Gaussians:
-        model = Discriminant.restore(state.values, state.arrays, task.outputs)
-        return Gaussians(task=task, parameters=model.means.size + model.factors.size, model=model)
+
+def size_of(model: Discriminant) -> int:
+    return int(model.means.size + model.factors.size)
 
 
-def _sample(series: int, seed: int) -> IntArray:
-    return np.sort(np.random.default_rng(seed).permutation(series)[:SAMPLE])
+def _sample(series: int, seed: int, most: int = SAMPLE) -> IntArray:
+    return np.sort(np.random.default_rng(seed).permutation(series)[:most])
 
 
 def _grouped(task: Task, train: Part, evidence: Evidence, seed: int) -> Groups:
