@@ -64,17 +64,6 @@ def test_totals_and_the_normalised_score_are_those_of_every_patient_by_the_defin
     np.testing.assert_array_equal(worth.ideal, np.concatenate([best_alarms(one) for one in patients]))
 
 
-def test_the_threshold_is_the_best_of_all() -> None:
-    labels, offsets = packed(stays())
-    worth, rng = Worth.of(labels, offsets), np.random.default_rng(2)
-    scores = (worth.gain + rng.normal(0, 1, len(labels))).round(1)  # many are equal
-    found = worth.threshold(scores)
-    every = [worth.utility(scores >= one) for one in np.unique(scores)]
-    assert worth.utility(scores >= found) == pytest.approx(max(every))
-    hopeless = Worth.of(np.zeros(5), np.array([0, 5]))
-    assert not (np.arange(5.0) >= hopeless.threshold(np.arange(5.0))).any()
-
-
 def test_the_label_of_each_hour_is_the_row_target_and_no_channel() -> None:
     rng = np.random.default_rng(0)
     values = [np.c_[rng.normal(size=(4, 34)), [0, 0, 1, 1]], np.c_[np.full((3, 34), np.nan), [0, 0, 0]]]

@@ -54,16 +54,6 @@ class Worth(NamedTuple):
         nothing = self.total(np.zeros(len(alarms), dtype=bool))
         return (self.total(alarms) - nothing) / (self.total(self.ideal) - nothing)
 
-    def threshold(self, scores: FloatArray) -> float:
-        """The score from which on alarms are worth most, over these rows."""
-        order = np.argsort(-scores, kind="stable")
-        worth = np.cumsum(self.gain[order])
-        last = np.append(scores[order][1:] < scores[order][:-1], True)  # equal scores ring together
-        best = int(np.where(last, worth, -np.inf).argmax())
-        if worth[best] <= 0:
-            return float(np.nextafter(scores.max(), np.inf))
-        return float(scores[order][best])
-
 
 def hourly(parts: Parts) -> dict[str, SeriesSet]:
     """The patients of each hospital with the label of each hour as row target, on the clock of their stay.
