@@ -1,476 +1,339 @@
 // A lane is a series; all lanes of a vector follow the same oscillator.
+//
+// Where z' = lambda z + u and u is a weighted sum of values, v = z + u / lambda tells how far z is from where
+// it would rest: v' = lambda v + u' / lambda. So v stays zero, to the last bit, while nothing changes, and
+// slopes drive it in the same way. It is turned by the phase, so that an output is a real part.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <vector>
-
-#include "denots/oscillators.h"
-#include "gemm-inl.h"
+#include "phi-inl.h"
+#include "pieces-inl.h"
 #include "rk-inl.h"
-#include "vec-inl.h"
 
 namespace denots::DENOTS_TARGET {
 
-struct Complex {
-  FloatV re, im;
-};
+// What is the same for all series: lambda, the phase, and how far z rests from zero for a value of one.
+struct Oscillator {
+  Complex lambda, phase, phase_by_lambda;
+  FloatV at_rest;
 
-DENOTS_INLINE Complex operator*(Complex a, Complex b) {
-  return {fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
-}
-DENOTS_INLINE Complex operator+(Complex a, float b) { return {a.re + b, a.im}; }
-DENOTS_INLINE Complex select(Simd<float>::I which, Complex a, Complex b) {
-  return {which ? a.re : b.re, which ? a.im : b.im};
-}
-
-// e^Z and phi_k(Z) = sum over j of Z^j / (j + k)!, the weights of r^(k-1) / (k-1)! in the integral of
-// e^(Z (1 - r)) over r in [0, 1]. Near zero phi_4 is summed up and leads to the others, phi_(k-1) = Z phi_k +
-// 1 / (k - 1)!; the other way round would cancel there.
-struct Phi {
-  Complex e, one, two, three, four;
-
-  explicit DENOTS_INLINE Phi(Complex z) {
-    constexpr int terms = 13;
-    constexpr float taylor[terms] = {4.16666667e-02f, 8.33333333e-03f, 1.38888889e-03f, 1.98412698e-04f,
-                                     2.48015873e-05f, 2.75573192e-06f, 2.75573192e-07f, 2.50521084e-08f,
-                                     2.08767570e-09f, 1.60590438e-10f, 1.14707456e-11f, 7.64716373e-13f,
-                                     4.77947733e-14f};
-    const FloatV square = fma(z.re, z.re, z.im * z.im);
-    const auto near = square < 4.0f;
-    // Lanes that are far from zero would overflow here; they take the other way.
-    const Complex w{near ? z.re : FloatV{}, near ? z.im : FloatV{}};
-    four = {splat(taylor[terms - 1]), FloatV{}};
-#pragma GCC unroll 12
-    for (int i = terms - 2; i >= 0; --i) four = four * w + taylor[i];
-    three = four * w + 1.0f / 6.0f;
-    two = three * w + 0.5f;
-    one = two * w + 1.0f;
-    e = one * w + 1.0f;
-    if (all(near)) return;
-
-    const Complex far = exponential(z);
-    const FloatV scale = 1.0f / (near ? splat(1.0f) : square);
-    const Complex inverse{z.re * scale, -z.im * scale};
-    const Complex far_one = (far + -1.0f) * inverse, far_two = (far_one + -1.0f) * inverse,
-                  far_three = (far_two + -0.5f) * inverse, far_four = (far_three + -1.0f / 6.0f) * inverse;
-    e = select(near, e, far);
-    one = select(near, one, far_one);
-    two = select(near, two, far_two);
-    three = select(near, three, far_three);
-    four = select(near, four, far_four);
-  }
-
- private:
-  // The real part is not positive. An angle of thousands belongs to a real part that leaves nothing of it.
-  static DENOTS_INLINE Complex exponential(Complex z) {
-    const PowerOfTwo<float> power(z.re * static_cast<float>(log2_e));
-    const FloatV size = fma(power.scale, power.rest, power.scale);
-    constexpr float to_integer = 12582912.0f, two_over_pi = 0.636619772f;
-    const FloatV angle = min(splat(3000.0f), max(splat(-3000.0f), z.im));
-    const FloatV shifted = angle * two_over_pi + to_integer, turns = shifted - to_integer;
-    const Simd<float>::I quadrant = (Simd<float>::I)shifted;
-    FloatV f = fma(turns, splat(-1.5703125f), angle);  // pi / 2 in three parts, the first two exact
-    f = fma(turns, splat(-4.83751297e-4f), f);
-    f = fma(turns, splat(-7.54978995e-8f), f);
-    const FloatV f2 = f * f;
-    const FloatV sine =
-        fma(f * f2, fma(fma(splat(-1.9515296e-4f), f2, splat(8.3321609e-3f)), f2, splat(-1.6666654e-1f)), f);
-    const FloatV cosine =
-        fma(f2 * f2, fma(fma(splat(2.44331571e-5f), f2, splat(-1.38873162e-3f)), f2, splat(4.16666457e-2f)),
-            fma(splat(-0.5f), f2, splat(1.0f)));
-    const auto odd = (quadrant & 1) != 0, high = (quadrant & 2) != 0, between = ((quadrant + 1) & 2) != 0;
-    const FloatV re = odd ? sine : cosine, im = odd ? cosine : sine;
-    return {size * (between ? -re : re), size * (high ? -im : im)};
+  Oscillator(const Bank& bank, std::int64_t o)
+      : lambda{splat(-bank.rate[o]), splat(bank.frequency[o])},
+        phase{splat(bank.cosine[o]), splat(bank.sine[o])} {
+    const FloatV inverse = 1.0f / fma(lambda.re, lambda.re, lambda.im * lambda.im);
+    phase_by_lambda = phase * Complex{lambda.re * inverse, -lambda.im * inverse};
+    at_rest = -phase_by_lambda.re;
   }
 };
 
-// The signals of as many series as there are lanes, as polynomials of r in [0, 1] on pieces of time, in the
-// order in which they are met. A series with fewer pieces than another stands still, for no time, after its
-// last one.
-class Pieces {
- public:
-  static constexpr int lanes = Simd<float>::lanes;
+// A change along a piece, as a polynomial of r, moves v at its end: k! phi_k(z) of the coefficient of r^k.
+template <int powers>
+struct Move {
+  Complex decay, of_slopes[powers], of_values[powers];
 
-  Pieces(const Signals& signals, std::int64_t pieces, const Bank& bank, bool forward)
-      : signals_(signals), most_(static_cast<double>(pieces)), bank_(bank), forward_(forward) {}
-
-  // Lanes beyond the last series follow none.
-  void cut(const std::int64_t* series, int used) {
-    std::size_t count = 1;
-    for (int lane = 0; lane < lanes; ++lane) {
-      parts_[lane].clear();
-      if (lane < used) lay_out(series[lane], parts_[lane]);
-      count = std::max(count, parts_[lane].size());
-    }
-    const auto numbers = static_cast<std::size_t>(signals_.channels * powers()), L = std::size_t{lanes};
-    widths_.assign(count * L, 0.0f);
-    coefficients_.resize(count * numbers * L);
-    overlaps_.assign((count + 1) * static_cast<std::size_t>(bank_.thresholds) * L, 0.0f);
-    // One lane after the other, and then all lanes number by number: memory is written once, in order.
-    rows_.assign(numbers * L, 0.0f);
-    for (std::size_t piece = 0; piece < count; ++piece) {
-      for (std::size_t lane = 0; lane < static_cast<std::size_t>(used); ++lane) {
-        float* const row = rows_.data() + lane * numbers;
-        if (piece < parts_[lane].size()) {
-          const Part& part = parts_[lane][piece];
-          widths_[piece * L + lane] = static_cast<float>(part.width * part.share);
-          curved() ? fill_curved(part, row) : fill_straight(part, row);
-        } else if (piece == parts_[lane].size()) {
-          std::fill_n(row, numbers, 0.0f);
-          if (piece == 0) hold(series[lane], row);
-        }
-      }
-      turn(numbers, coefficients_.data() + piece * numbers * L);
-    }
-    for (int lane = 0; lane < used; ++lane) overlap(static_cast<std::int64_t>(parts_[lane].size()), lane);
-  }
-
-  std::int64_t count() const { return static_cast<std::int64_t>(widths_.size()) / lanes; }
-  bool curved() const { return signals_.slopes != nullptr; }
-  const float* width(std::int64_t piece) const { return widths_.data() + piece * lanes; }
-  // The coefficient of r^power in a channel is at (channel * powers() + power) * lanes.
-  const float* coefficients(std::int64_t piece) const {
-    return coefficients_.data() + piece * signals_.channels * powers() * lanes;
-  }
-  std::int64_t powers() const { return curved() ? 4 : 2; }
-  // How much of a piece lies in the window of each threshold, and how wide those windows are.
-  const float* overlaps(std::int64_t piece) const {
-    return overlaps_.data() + piece * bank_.thresholds * lanes;
-  }
-  const float* window_widths() const { return overlaps(count()); }
-
- private:
-  struct Part {
-    std::int64_t knot;
-    double width;        // of the interval between two knots
-    double from, share;  // what this part is of it
-  };
-
-  void lay_out(std::int64_t series, std::vector<Part>& parts) const {
-    const std::int64_t begin = signals_.begins[series], end = signals_.ends[series];
-    for (std::int64_t step = 0; step + 1 < end - begin; ++step) {
-      const std::int64_t knot = forward_ ? begin + step : end - 2 - step;
-      const double width = signals_.times[knot + 1] - signals_.times[knot];
-      if (!(width > 0)) continue;
-      const double cuts = std::ceil(width / signals_.spans[series] * most_ - 1e-9);
-      const auto count = static_cast<std::int64_t>(std::max(1.0, std::min(cuts, most_)));
-      for (std::int64_t k = 0; k < count; ++k)
-        parts.push_back({knot, width,
-                         static_cast<double>(forward_ ? k : count - 1 - k) / static_cast<double>(count),
-                         1.0 / static_cast<double>(count)});
+  Move(const Oscillator& it, FloatV time) {
+    const Phi<powers> phi({it.lambda.re * time, it.lambda.im * time});
+    decay = phi.of[0];
+    float factorial = 1.0f;
+    for (int k = 0; k < powers; ++k) {
+      factorial *= static_cast<float>(k + 1);
+      const Complex by{phi.of[k + 1].re * factorial, phi.of[k + 1].im * factorial};
+      of_slopes[k] = it.phase * by, of_values[k] = it.phase_by_lambda * by;
     }
   }
-
-  // rows_ [lane][number] to [number][lane].
-  void turn(std::size_t numbers, float* to) const {
-    const float* const from = rows_.data();
-    const std::size_t whole = numbers - numbers % square_of(0.0f);
-    rows_to_lanes(
-        static_cast<std::int64_t>(whole),
-        [=](int lane) { return from + static_cast<std::size_t>(lane) * numbers; }, to);
-    for (std::size_t k = whole; k < numbers; ++k)
-      for (std::size_t lane = 0; lane < lanes; ++lane) to[k * lanes + lane] = from[lane * numbers + k];
-  }
-
-  // One moment: its values, held for no time.
-  void hold(std::int64_t series, float* to) const {
-    const std::int64_t knot = forward_ ? signals_.begins[series] : signals_.ends[series] - 1;
-    for (std::int64_t c = 0; c < signals_.channels; ++c)
-      to[c * powers()] = signals_.values[knot * signals_.channels + c];
-  }
-
-  void fill_straight(const Part& part, float* to) const {
-    const float *const here = signals_.values + part.knot * signals_.channels, *const there =
-                                                                                   here + signals_.channels;
-    const double from = part.from + (forward_ ? 0 : part.share), share = forward_ ? part.share : -part.share;
-    for (std::int64_t c = 0; c < signals_.channels; ++c) {
-      const double a = here[c], rise = there[c] - a;
-      to[2 * c] = static_cast<float>(a + from * rise);
-      to[2 * c + 1] = static_cast<float>(rise * share);
-    }
-  }
-
-  void fill_curved(const Part& part, float* to) const {
-    const double width = part.width, from = part.from, share = part.share;
-    for (std::int64_t c = 0; c < signals_.channels; ++c) {
-      const std::int64_t here = part.knot * signals_.channels + c, there = here + signals_.channels;
-      const double a = signals_.values[here], rise = signals_.values[there] - a;
-      const double left = signals_.slopes[here] * width, right = signals_.slopes[there] * width;
-      const double p1 = left, p2 = 3 * rise - 2 * left - right, p3 = left + right - 2 * rise;
-      double q[] = {a + from * (p1 + from * (p2 + from * p3)), (p1 + from * (2 * p2 + from * 3 * p3)) * share,
-                    (p2 + 3 * from * p3) * share * share, p3 * share * share * share};
-      if (!forward_) {  // r -> 1 - r
-        q[0] += q[1] + q[2] + q[3], q[1] = -(q[1] + 2 * q[2] + 3 * q[3]), q[2] += 3 * q[3], q[3] = -q[3];
-      }
-      for (int power = 0; power < 4; ++power) to[4 * c + power] = static_cast<float>(q[power]);
-    }
-  }
-
-  void overlap(std::int64_t parts, int lane) {
-    const auto slot = [&](std::int64_t piece, std::int64_t t) -> float& {
-      return overlaps_[static_cast<std::size_t>((piece * bank_.thresholds + t) * lanes + lane)];
-    };
-    double whole = 0;
-    for (std::int64_t piece = 0; piece < parts; ++piece) whole += width(piece)[lane];
-    for (std::int64_t t = 0; t < bank_.thresholds; ++t) {
-      const double from = bank_.window[t], to = bank_.window[bank_.thresholds + t];
-      if (t > 0 && from == bank_.window[t - 1] && to == bank_.window[bank_.thresholds + t - 1]) {
-        for (std::int64_t piece = 0; piece < parts; ++piece) slot(piece, t) = slot(piece, t - 1);
-        slot(count(), t) = slot(count(), t - 1);
-        continue;
-      }
-      const double first = (forward_ ? from : 1 - to) * whole, last = (forward_ ? to : 1 - from) * whole;
-      double begin = 0, sum = 0;
-      for (std::int64_t piece = 0; piece < parts; ++piece) {
-        const double end = begin + width(piece)[lane];
-        const double shared = std::max(0.0, std::min(end, last) - std::max(begin, first));
-        slot(piece, t) = static_cast<float>(shared);
-        sum += shared, begin = end;
-      }
-      slot(count(), t) = static_cast<float>(sum);
-    }
-  }
-
-  const Signals& signals_;
-  double most_;
-  const Bank& bank_;
-  bool forward_;
-  std::vector<Part> parts_[lanes];
-  std::vector<float> widths_, coefficients_, overlaps_, rows_;
 };
 
-DENOTS_INLINE FloatV load_any(const float* from) {
-  FloatV some;
-  std::memcpy(&some, from, sizeof(some));
-  return some;
+DENOTS_INLINE Complex add_times(Complex factor, FloatV by, Complex sum) {
+  return {fma(factor.re, by, sum.re), fma(factor.im, by, sum.im)};
 }
 
-// One oscillator after the other along the series of all lanes: first its outputs at the ends of all pieces,
-// then what is told of them. Variables of loops are local, because a vector may alias anything that is not.
+// factor v + sum, which the next piece waits for: v goes through two products.
+DENOTS_INLINE Complex decayed(Complex factor, Complex v, Complex sum) {
+  return {fma(factor.re, v.re, fma(-factor.im, v.im, sum.re)),
+          fma(factor.re, v.im, fma(factor.im, v.re, sum.im))};
+}
+
+// One oscillator after the other along the series of all lanes: first its outputs at all looks, in the order
+// in which they are met, then what is told of them.
 class Oscillation {
  public:
   static constexpr int lanes = Simd<float>::lanes;
 
-  explicit Oscillation(const Bank& bank) : bank_(bank), terms_(static_cast<std::size_t>(bank.terms)) {}
+  Oscillation(const Bank& bank, const Pieces& pieces) : bank_(bank), pieces_(pieces) {}
 
-  void run(std::int64_t o, const Pieces& pieces, FloatV span) {
-    terms_.resize(static_cast<std::size_t>(bank_.used[o]));
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
-      const std::int64_t k = static_cast<std::int64_t>(i) * bank_.oscillators + o;
-      terms_[i] = {bank_.channel[k] * pieces.powers() * lanes, bank_.value_weight[k], bank_.slope_weight[k],
-                   FloatV{}};
-    }
-    outputs_.resize(static_cast<std::size_t>((pieces.count() + 1) * lanes));
+  void run(std::int64_t o, FloatV span) {
+    const auto rows = static_cast<std::size_t>(pieces_.rows());
+    values_.resize(rows), slopes_.resize(rows);
+    outputs_.resize(static_cast<std::size_t>(pieces_.count() + 1));
+    forward_ = o < bank_.forward;
     const FloatV pace = bank_.relative[o] != 0.0f ? (span > 0.0f ? 1.0f / span : splat(1.0f)) : splat(1.0f);
-    const bool values = reads(&Term::value), slopes = reads(&Term::slope);
-    if (pieces.curved())
-      solve<true, true, true>(o, pieces, pace);
+    const bool values = reads(o, bank_.value_weight), slopes = reads(o, bank_.slope_weight);
+    if (pieces_.curved())
+      mix<true, true>(o), along_curves(o, pace);
     else if (values && slopes)
-      solve<false, true, true>(o, pieces, pace);
+      mix<true, true>(o), along_lines<true, true>(o, pace);
+    else if (values)
+      mix<true, false>(o), along_lines<true, false>(o, pace);
     else
-      values ? solve<false, true, false>(o, pieces, pace) : solve<false, false, true>(o, pieces, pace);
+      mix<false, true>(o), along_lines<false, true>(o, pace);
   }
 
   // The share of time above each threshold; `put(row, value)` takes a lane a series. Several thresholds at
   // once, because sums of one alone wait for each other.
   template <class Put>
-  void tell_shares(std::int64_t o, const Pieces& pieces, Put put) const {
+  void tell_shares(std::int64_t o, Put put) const {
     constexpr std::int64_t at_once = 5;
     for (std::int64_t t = 0; t < bank_.thresholds; t += at_once)
       with_count(static_cast<int>(std::min(at_once, bank_.thresholds - t)), [&](auto count) {
         constexpr int N = decltype(count)::value;
         FloatV found[N];
-        shares<N>(o, t, pieces, found);
+        pieces_.windows() == 1 ? shares<N, false>(o, t, found) : shares<N, true>(o, t, found);
         for (int i = 0; i < N; ++i) put(t + i, found[i]);
       });
   }
 
   // Everything, in the order of Pool and then two rows a threshold.
   template <class Put>
-  void tell_all(std::int64_t o, const Pieces& pieces, Put put) {
-    const std::int64_t count = pieces.count();
-    FloatV y = output(0), highest = y, lowest = y, sum{}, when{}, elapsed{};
-    for (std::int64_t piece = 0; piece < count; ++piece) {
-      const FloatV before = y, width = load_any(pieces.width(piece));
-      y = output(piece + 1), elapsed += width;
+  void tell_all(std::int64_t o, Put put) {
+    const std::int64_t count = pieces_.count();
+    FloatV y = outputs_[0].lanes, highest = y, lowest = y, sum{}, when{}, elapsed{};
+    for (std::int64_t step = 0; step < count; ++step) {
+      const FloatV before = y, width = pieces_.width(piece_of(step));
+      Lanes& after = outputs_[static_cast<std::size_t>(step + 1)];
+      y = after.lanes = width > 0.0f ? after.lanes : y, elapsed += width;
       sum = fma(width, 0.5f * (before + y), sum);
       when = y > highest ? elapsed : when;
       highest = max(highest, y), lowest = min(lowest, y);
     }
     const auto lasted = elapsed > 0.0f;
     const FloatV per_time = lasted ? 1.0f / elapsed : FloatV{};
-    segments_.resize(static_cast<std::size_t>(count));
-    for (std::int64_t piece = 0; piece < count; ++piece)
-      segments_[static_cast<std::size_t>(piece)] = Segment(output(piece), output(piece + 1));
     std::int64_t row = 0;
     for (const FloatV value : {highest, lowest, lasted ? sum * per_time : y, y, when * per_time})
       put(row++, value);
-    for (std::int64_t t = 0; t < bank_.thresholds; ++t) {
-      const Above found = above(o, t, pieces);
-      put(row++, found.share), put(row++, found.excess);
+    tell_shares(o, [&](std::int64_t t, FloatV share) {
+      put(row + 2 * t, share), put(row + 2 * t + 1, excess(o, t));
+    });
+  }
+
+ private:
+  std::int64_t piece_of(std::int64_t step) const { return forward_ ? step : pieces_.count() - 1 - step; }
+
+  // Sums of the rows of all channels that an oscillator reads, by the weights of values and of slopes. What
+  // is not read is left as it is.
+  template <bool reads_values, bool reads_slopes>
+  void mix(std::int64_t o) {
+    constexpr int at_once = 5;
+    const auto count = static_cast<int>(bank_.used[o]);
+    for (int first = 0; first < count; first += at_once)
+      with_count(std::min(at_once, count - first),
+                 [&](auto some) { add<reads_values, reads_slopes, decltype(some)::value>(o, first); });
+  }
+
+  template <bool reads_values, bool reads_slopes, int N>
+  DENOTS_INLINE void add(std::int64_t o, int first) {
+    FloatV by_value[N], by_slope[N];
+    const Lanes* from[N];
+    for (int i = 0; i < N; ++i) {
+      const std::int64_t k = (first + i) * bank_.oscillators + o;
+      by_value[i] = splat(bank_.value_weight[k]), by_slope[i] = splat(bank_.slope_weight[k]);
+      from[i] = pieces_.channel(bank_.channel[k]);
+    }
+    Lanes *const values = values_.data(), *const slopes = slopes_.data();
+    const std::int64_t rows = pieces_.rows();
+    for (std::int64_t row = 0; row < rows; ++row) {
+      FloatV value = first == 0 ? FloatV{} : values[row].lanes,
+             slope = first == 0 ? FloatV{} : slopes[row].lanes;
+#pragma GCC unroll 8
+      for (int i = 0; i < N; ++i) {
+        const FloatV it = from[i][row].lanes;
+        if constexpr (reads_values) value = fma(by_value[i], it, value);
+        if constexpr (reads_slopes) slope = fma(by_slope[i], it, slope);
+      }
+      if constexpr (reads_values) values[row].lanes = value;
+      if constexpr (reads_slopes) slopes[row].lanes = slope;
+    }
+  }
+
+  bool reads(std::int64_t o, const float* weight) const {
+    std::int64_t term = 0;
+    while (term < bank_.used[o] && weight[term * bank_.oscillators + o] == 0.0f) ++term;
+    return term < bank_.used[o];
+  }
+
+  template <bool reads_values, bool reads_slopes>
+  void along_lines(std::int64_t o, FloatV pace) {
+    const Oscillator it(bank_, o);
+    const std::int64_t count = pieces_.count(), first = forward_ ? 0 : count, ahead = forward_ ? 1 : -1;
+    const Lanes *value = values_.data() + first, *slope = slopes_.data() + first;
+    Lanes* to = outputs_.data();
+    const FloatV at_rest = it.at_rest;
+    to->lanes = reads_values ? at_rest * value->lanes : FloatV{};
+    FloatV width = pieces_.pace(piece_of(0));
+    Move<1> move(it, pace * width);
+    Complex v{};
+    for (std::int64_t step = 0; step < count; ++step) {
+      const FloatV next = pieces_.pace(piece_of(step));
+      if (!all(next == width)) width = next, move = Move<1>(it, pace * width);
+      Complex moved{};
+      if constexpr (reads_slopes) {
+        moved = add_times(move.of_slopes[0], slope[ahead].lanes - slope->lanes, moved);
+        slope += ahead;
+      }
+      if constexpr (reads_values) {
+        moved = add_times(move.of_values[0], value[ahead].lanes - value->lanes, moved);
+        value += ahead;
+      }
+      v = decayed(move.decay, v, moved);
+      (++to)->lanes = reads_values ? fma(at_rest, value->lanes, v.re) : v.re;
+    }
+  }
+
+  // A jump between two pieces moves v with the value; slopes know nothing of it.
+  void along_curves(std::int64_t o, FloatV pace) {
+    const Oscillator it(bank_, o);
+    const std::int64_t count = pieces_.count();
+    FloatV width = pieces_.pace(piece_of(0)), value = curve(values_, 0).start;
+    Move<3> move(it, pace * width);
+    Complex v{};
+    outputs_[0].lanes = it.at_rest * value;
+    for (std::int64_t step = 0; step < count; ++step) {
+      const FloatV next = pieces_.pace(piece_of(step));
+      if (!all(next == width)) width = next, move = Move<3>(it, pace * width);
+      const Curve values = curve(values_, step), slopes = curve(slopes_, step);
+      Complex moved = decayed(move.decay, add_times(it.phase_by_lambda, values.start - value, v), Complex{});
+      for (int k = 0; k < 3; ++k) {
+        moved = add_times(move.of_slopes[k], slopes.change[k], moved);
+        moved = add_times(move.of_values[k], values.change[k], moved);
+      }
+      const auto lasts = pieces_.width(piece_of(step)) > 0.0f;
+      v = select(lasts, moved, v), value = lasts ? values.end : value;
+      outputs_[static_cast<std::size_t>(step + 1)].lanes = fma(it.at_rest, value, v.re);
+    }
+  }
+
+  // A piece as it is met, and the coefficients of r, r^2 and r^3 in it.
+  struct Curve {
+    FloatV start, end, change[3];
+  };
+
+  Curve curve(const std::vector<Lanes>& rows, std::int64_t step) const {
+    const Lanes* const q = rows.data() + 4 * piece_of(step);
+    const FloatV q0 = q[0].lanes, q1 = q[1].lanes, q2 = q[2].lanes, q3 = q[3].lanes, q4 = q0 + q1 + q2 + q3;
+    if (forward_) return {q0, q4, {q1, q2, q3}};
+    return {q4, q0, {-(q1 + 2.0f * q2 + 3.0f * q3), q2 + 3.0f * q3, -q3}};  // r -> 1 - r
+  }
+
+  // Between two looks an output is a straight line. What is above a threshold of a line from a to b is
+  // (max(b, threshold) - max(a, threshold)) / (b - a) of it, whether it rises or falls. What stands still is
+  // above as a whole or not at all.
+  template <int N, bool own_windows>
+  void shares(std::int64_t o, std::int64_t first, FloatV* found) const {
+    const std::int64_t count = pieces_.count();
+    const FloatV zero{}, one = splat(1.0f);
+    const Lanes* y = outputs_.data();
+    FloatV threshold[N], above[N], share[N] = {}, a = y->lanes;
+    for (int i = 0; i < N; ++i) {
+      threshold[i] = splat(bank_.threshold[(first + i) * bank_.oscillators + o]);
+      above[i] = max(a, threshold[i]);
+    }
+    const std::int64_t ahead = forward_ ? pieces_.windows() : -pieces_.windows();
+    const Lanes* overlap = pieces_.overlaps(piece_of(0)) + (own_windows ? first : 0);
+    for (std::int64_t step = 0; step < count; ++step, overlap += ahead) {
+      const FloatV b = (++y)->lanes, rise = b - a;
+      const auto still = abs(rise) < 1e-30f;
+      const FloatV per_rise = 1.0f / (still ? one : rise), shared = overlap->lanes * per_rise;
+#pragma GCC unroll 8
+      for (int i = 0; i < N; ++i) {
+        const FloatV before = above[i];
+        above[i] = max(b, threshold[i]);
+        share[i] = fma(own_windows ? overlap[i].lanes * per_rise : shared, above[i] - before, share[i]);
+      }
+      if (!none(still))
+#pragma GCC unroll 8
+        for (int i = 0; i < N; ++i)
+          share[i] += still & (a > threshold[i]) ? overlap[own_windows ? i : 0].lanes : zero;
+      a = b;
+    }
+    const auto lasts = pieces_.whole() > 0.0f;
+    for (int i = 0; i < N; ++i)
+      found[i] = lasts ? min(max(share[i], zero), one) : (outputs_[0].lanes > threshold[i] ? one : zero);
+  }
+
+  // The mean, over the window of a threshold, of what is above it.
+  FloatV excess(std::int64_t o, std::int64_t t) const {
+    const FloatV threshold = splat(bank_.threshold[t * bank_.oscillators + o]), zero{}, one = splat(1.0f);
+    FloatV sum{}, a = outputs_[0].lanes - threshold;
+    for (std::int64_t step = 0; step < pieces_.count(); ++step) {
+      const FloatV b = outputs_[static_cast<std::size_t>(step + 1)].lanes - threshold, top = max(a, b),
+                   bottom = min(a, b);
+      const FloatV part = min(max(top, zero) / max(top - bottom, splat(1e-30f)), one);
+      const FloatV overlap = pieces_.overlaps(piece_of(step))[pieces_.windows() == 1 ? 0 : t].lanes;
+      sum = fma(overlap, 0.5f * (bottom > 0.0f ? top + bottom : max(top, zero) * part), sum);
+      a = b;
+    }
+    return pieces_.whole() > 0.0f ? sum : max(outputs_[0].lanes - threshold, zero);
+  }
+
+  const Bank& bank_;
+  const Pieces& pieces_;
+  bool forward_ = true;
+  std::vector<Lanes> values_, slopes_, outputs_;
+};
+
+// Numbers of as many oscillators as there are lanes, before they are written to the rows of their series.
+class Told {
+ public:
+  static constexpr int lanes = Simd<float>::lanes;
+
+  Told(const Bank& bank, std::int64_t rows)
+      : bank_(bank), rows_(rows), told_(static_cast<std::size_t>(rows * lanes)) {}
+
+  void put(std::int64_t row, std::int64_t o, FloatV value) {
+    told_[static_cast<std::size_t>(row * lanes + o % lanes)].lanes = value;
+  }
+
+  // Once oscillator o is told; `series` are those of the lanes that are used.
+  void write(std::int64_t o, float* const* series, int used) {
+    const std::int64_t first = o - o % lanes;
+    if (o + 1 < bank_.oscillators && o + 1 < first + lanes) return;
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const float* const from = told_[static_cast<std::size_t>(row * lanes)].data();
+      const std::int64_t at = row * bank_.oscillators + first;
+      if (used == lanes && o + 1 == first + lanes)
+        lanes_to_rows(lanes, from, [=](int lane) { return series[lane] + at; });
+      else
+        for (int lane = 0; lane < used; ++lane)
+          for (std::int64_t k = 0; k <= o - first; ++k) series[lane][at + k] = from[k * lanes + lane];
     }
   }
 
  private:
-  struct Term {
-    std::int64_t offset;  // of the channel in the coefficients of a piece
-    float value, slope;
-    FloatV paced;  // the value for the width of a piece
-  };
-  struct Above {
-    FloatV share, excess;
-  };
-  // An output between the ends of a piece, as a straight line.
-  struct Segment {
-    FloatV top, bottom, rise;  // the last one: inverse of how far it rises or falls
-
-    Segment() = default;
-    DENOTS_INLINE Segment(FloatV from, FloatV to)
-        : top(max(from, to)), bottom(min(from, to)), rise(1.0f / max(top - bottom, splat(1e-30f))) {}
-    // The part of it that is above a threshold.
-    DENOTS_INLINE FloatV above(FloatV threshold) const {
-      const FloatV one = splat(1.0f), high = max(top - threshold, FloatV{});
-      return bottom - threshold > 0.0f ? one : min(high * rise, one);
-    }
-  };
-
-  FloatV output(std::int64_t end) const { return load_any(outputs_.data() + end * lanes); }
-
-  bool reads(float Term::* weight) const {
-    return std::any_of(terms_.begin(), terms_.end(), [=](const Term& term) { return term.*weight != 0.0f; });
-  }
-
-  template <int N>
-  DENOTS_INLINE void shares(std::int64_t o, std::int64_t first, const Pieces& pieces, FloatV* found) const {
-    const std::int64_t count = pieces.count(), stride = bank_.thresholds * lanes;
-    const float *overlaps = pieces.overlaps(0) + first * lanes, *y = outputs_.data();
-    FloatV threshold[N], share[N] = {};
-    for (int i = 0; i < N; ++i) threshold[i] = splat(bank_.threshold[(first + i) * bank_.oscillators + o]);
-    FloatV before = load_any(y);
-    for (std::int64_t piece = 0; piece < count; ++piece, overlaps += stride) {
-      const FloatV after = load_any(y += lanes);
-      const Segment it(before, after);
-#pragma GCC unroll 8
-      for (int i = 0; i < N; ++i)
-        share[i] = fma(load_any(overlaps + i * lanes), it.above(threshold[i]), share[i]);
-      before = after;
-    }
-    for (int i = 0; i < N; ++i) {
-      const FloatV window = load_any(overlaps + i * lanes), zero{}, one = splat(1.0f);
-      const auto wide = window > 0.0f;
-      found[i] =
-          wide ? share[i] * (1.0f / (wide ? window : one)) : (before - threshold[i] > 0.0f ? one : zero);
-    }
-  }
-
-  // With u(r) = q0 + q1 r + q2 r^2 + q3 r^3 the integral of e^(Z (1 - r)) u(r) is the sum of k! q_k
-  // phi_(k+1)(Z).
-  // Weights that are zero are not read.
-  template <bool curved, bool reads_values, bool reads_slopes>
-  void solve(std::int64_t o, const Pieces& pieces, FloatV pace) {
-    const Complex lambda{-(bank_.rate[o] * pace), bank_.frequency[o] * pace};
-    const FloatV cosine = splat(bank_.cosine[o]), sine = splat(bank_.sine[o]);
-    float* to = outputs_.data();
-    const auto put = [&](Complex z) {
-      const FloatV y = fma(cosine, z.re, -(sine * z.im));
-      std::memcpy(to, &y, sizeof(y));
-      to += lanes;
-    };
-    // At rest with the first value held for ever: z = -u / lambda.
-    FloatV held{};
-    for (const Term& term : terms_)
-      held = fma(splat(term.value), load_any(pieces.coefficients(0) + term.offset), held);
-    const FloatV scale = held * pace / fma(lambda.re, lambda.re, lambda.im * lambda.im);
-    Complex z{-lambda.re * scale, lambda.im * scale};
-    put(z);
-    FloatV width = splat(-1.0f), paced{};
-    Phi phi({FloatV{}, FloatV{}});
-    for (std::int64_t piece = 0; piece < pieces.count(); ++piece) {
-      const FloatV next = load_any(pieces.width(piece));
-      if (!all(next == width)) {
-        width = next, paced = pace * width;
-        phi = Phi({lambda.re * width, lambda.im * width});
-        for (Term& term : terms_) term.paced = term.value * paced;
-      }
-      const float* const polynomial = pieces.coefficients(piece);
-      FloatV zeroth{}, first{}, second{}, third{};  // factors of phi_1 .. phi_4
-      for (const Term& term : terms_) {
-        const FloatV value = term.paced, slope = splat(term.slope);
-        const float* const q = polynomial + term.offset;
-        const FloatV q1 = load_any(q + lanes);
-        if constexpr (reads_slopes) zeroth = fma(slope, q1, zeroth);
-        if constexpr (reads_values) zeroth = fma(value, load_any(q), zeroth), first = fma(value, q1, first);
-        if constexpr (curved) {
-          const FloatV q2 = 2.0f * load_any(q + 2 * lanes), q3 = 6.0f * load_any(q + 3 * lanes);
-          first = fma(slope, q2, first);
-          second = fma(value, q2, fma(slope, q3, second));
-          third = fma(value, q3, third);
-        }
-      }
-      const Complex decayed = phi.e * z;
-      z = decayed;
-      if constexpr (reads_values) z = {fma(phi.two.re, first, z.re), fma(phi.two.im, first, z.im)};
-      z = {fma(phi.one.re, zeroth, z.re), fma(phi.one.im, zeroth, z.im)};
-      if constexpr (curved)
-        z = {fma(phi.three.re, second, fma(phi.four.re, third, z.re)),
-             fma(phi.three.im, second, fma(phi.four.im, third, z.im))};
-      put(z);
-    }
-  }
-
-  DENOTS_INLINE Above above(std::int64_t o, std::int64_t t, const Pieces& pieces) const {
-    const std::int64_t count = pieces.count(), stride = bank_.thresholds * lanes;
-    const float* overlaps = pieces.overlaps(0) + t * lanes;
-    const FloatV threshold = splat(bank_.threshold[t * bank_.oscillators + o]), zero{}, one = splat(1.0f);
-    const Segment* const segments = segments_.data();
-    FloatV share{}, excess{};
-    for (std::int64_t piece = 0; piece < count; ++piece, overlaps += stride) {
-      const Segment& it = segments[piece];
-      const FloatV overlap = load_any(overlaps), high = max(it.top - threshold, zero),
-                   low = it.bottom - threshold;
-      const auto over = low > 0.0f;
-      const FloatV part = over ? one : min(high * it.rise, one);
-      share = fma(overlap, part, share);
-      excess = fma(overlap, 0.5f * (over ? high + low : high * part), excess);
-    }
-    const FloatV window = load_any(overlaps);
-    const auto wide = window > 0.0f;
-    const FloatV per_window = 1.0f / (wide ? window : one), over = max(output(count) - threshold, zero);
-    return {wide ? share * per_window : (over > 0.0f ? one : zero), wide ? excess * per_window : over};
-  }
-
   const Bank& bank_;
-  std::vector<Term> terms_;
-  std::vector<float> outputs_;
-  std::vector<Segment> segments_;
+  std::int64_t rows_;
+  std::vector<Lanes> told_;
 };
 
 // The series order[first] .. order[last].
 void pool_oscillators(const Bank& bank, const Signals& signals, std::int64_t pieces, bool whole,
                       float* pooled, const std::int64_t* order, std::int64_t first, std::int64_t last) {
   constexpr int lanes = Simd<float>::lanes;
-  const std::int64_t size = bank.oscillators * pooled_rows(bank, whole);
-  Pieces with_time(signals, pieces, bank, true), against_time(signals, pieces, bank, false);
-  Oscillation oscillation(bank);
+  const std::int64_t rows = pooled_rows(bank, whole), size = bank.oscillators * rows;
+  Pieces cut(signals, pieces, bank);
+  Oscillation oscillation(bank, cut);
+  Told told(bank, rows);
   for (std::int64_t begin = first; begin < last; begin += lanes) {
     const int used = static_cast<int>(std::min<std::int64_t>(lanes, last - begin));
-    alignas(64) float spans[lanes] = {};
-    float* rows[lanes] = {};
+    Lanes spans{};
+    float* series[lanes] = {};
     for (int lane = 0; lane < used; ++lane) {
-      const std::int64_t series = order[begin + lane];
-      spans[lane] = static_cast<float>(signals.spans[series]), rows[lane] = pooled + series * size;
+      spans.data()[lane] = static_cast<float>(signals.spans[order[begin + lane]]);
+      series[lane] = pooled + order[begin + lane] * size;
     }
-    with_time.cut(order + begin, used);
-    if (bank.forward < bank.oscillators) against_time.cut(order + begin, used);
+    cut.cut(order + begin, used);
     for (std::int64_t o = 0; o < bank.oscillators; ++o) {
-      const Pieces& met = o < bank.forward ? with_time : against_time;
-      const auto put = [&](std::int64_t row, FloatV value) {
-        for (int lane = 0; lane < used; ++lane) rows[lane][row * bank.oscillators + o] = value[lane];
-      };
-      oscillation.run(o, met, load(spans));
-      whole ? oscillation.tell_all(o, met, put) : oscillation.tell_shares(o, met, put);
+      const auto put = [&](std::int64_t row, FloatV value) { told.put(row, o, value); };
+      oscillation.run(o, spans.lanes);
+      whole ? oscillation.tell_all(o, put) : oscillation.tell_shares(o, put);
+      told.write(o, series, used);
     }
   }
 }

@@ -94,6 +94,14 @@ DENOTS_INLINE typename Simd<Real>::V splat(Real value) {
   return value - typename Simd<Real>::V{};
 }
 
+// A vector as an element of arrays, which are then aligned for it.
+struct Lanes {
+  FloatV lanes;
+
+  float* data() { return reinterpret_cast<float*>(&lanes); }
+  const float* data() const { return reinterpret_cast<const float*>(&lanes); }
+};
+
 DENOTS_INLINE bool all(Simd<float>::I which) {
 #if defined(__AVX512F__) && DENOTS_VECTOR_BYTES == 64
   return _mm512_movepi32_mask((__m512i)which) == 0xffff;
@@ -106,6 +114,58 @@ DENOTS_INLINE bool all(Simd<float>::I which) {
   for (int lane = 0; lane < Simd<float>::lanes; ++lane) every &= which[lane];
   return every != 0;
 #endif
+}
+
+DENOTS_INLINE bool none(Simd<float>::I which) {
+#if defined(__AVX512F__) && DENOTS_VECTOR_BYTES == 64
+  return _mm512_movepi32_mask((__m512i)which) == 0;
+#elif defined(__AVX2__) && DENOTS_VECTOR_BYTES == 32
+  return _mm256_movemask_ps((__m256)which) == 0;
+#elif defined(__SSE2__) && DENOTS_VECTOR_BYTES == 16
+  return _mm_movemask_ps((__m128)which) == 0;
+#else
+  std::int32_t any = 0;
+  for (int lane = 0; lane < Simd<float>::lanes; ++lane) any |= which[lane];
+  return any == 0;
+#endif
+}
+
+// How often a lane was above a threshold, of all that were added.
+#if (defined(__AVX512F__) && DENOTS_VECTOR_BYTES == 64) || (defined(__AVX2__) && DENOTS_VECTOR_BYTES == 32)
+class Tally {
+ public:
+  DENOTS_INLINE void add(FloatV x, FloatV threshold) {
+#if DENOTS_VECTOR_BYTES == 64
+    count_ += __builtin_popcount(_mm512_cmp_ps_mask(x, threshold, _CMP_GT_OQ));
+#else
+    count_ += __builtin_popcount(_mm256_movemask_ps(_mm256_cmp_ps(x, threshold, _CMP_GT_OQ)));
+#endif
+  }
+  DENOTS_INLINE int total() const { return count_; }
+
+ private:
+  int count_ = 0;
+};
+#else
+class Tally {
+ public:
+  DENOTS_INLINE void add(FloatV x, FloatV threshold) { counts_ -= x > threshold; }
+  DENOTS_INLINE int total() const {
+    int sum = 0;
+    for (int lane = 0; lane < Simd<float>::lanes; ++lane) sum += counts_[lane];
+    return sum;
+  }
+
+ private:
+  Simd<float>::I counts_{};
+};
+#endif
+
+// Which lanes are among the first so many.
+DENOTS_INLINE Simd<float>::I first_lanes(int count) {
+  Simd<float>::I lane;
+  for (int i = 0; i < Simd<float>::lanes; ++i) lane[i] = i;
+  return lane < count;
 }
 
 // How many lanes hold at most what those of `most` hold.

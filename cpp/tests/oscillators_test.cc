@@ -14,6 +14,7 @@ constexpr std::int64_t channels = 2, terms = 2, thresholds = 2, rows = 5 + 2 * t
 
 struct Case {
   std::int64_t series, oscillators;
+  bool straight = false;
   std::vector<std::int64_t> begins, ends;
   std::vector<double> times, spans;
   std::vector<float> values, slopes, rate, frequency, cosine, sine, relative, value_weight, slope_weight,
@@ -21,8 +22,14 @@ struct Case {
   std::vector<std::int32_t> used, channel;
 
   Signals signals() const {
-    return {series,       channels,      begins.data(), ends.data(),
-            times.data(), values.data(), slopes.data(), spans.data()};
+    return {series,
+            channels,
+            begins.data(),
+            ends.data(),
+            times.data(),
+            values.data(),
+            straight ? nullptr : slopes.data(),
+            spans.data()};
   }
   Bank bank() const {
     return {oscillators,         terms,
@@ -39,6 +46,8 @@ struct Case {
 Case random_case(std::uint64_t seed) {
   Random random(seed);
   Case it;
+  it.straight = seed % 2 == 0;
+  if (seed % 3 == 0) it.window = {0.0f, 0.0f, 1.0f, 1.0f};
   it.series = random.integer(1, 21), it.oscillators = random.integer(1, 37);
   for (std::int64_t i = 0; i < it.series; ++i) {
     it.begins.push_back(static_cast<std::int64_t>(it.times.size()));
@@ -70,11 +79,12 @@ Case random_case(std::uint64_t seed) {
   return it;
 }
 
-// Value and slope of a channel at a time, by Hermite's form.
+// Value and slope of a channel at a time: of a straight line, or by Hermite's form.
 std::pair<Wide, Wide> curve(const Case& it, std::int64_t knot, Wide t, std::int64_t c) {
   const Wide width = static_cast<Wide>(it.times[knot + 1]) - it.times[knot], r = (t - it.times[knot]) / width;
   const std::int64_t i = knot * channels + c, j = i + channels;
   const Wide a = it.values[i], b = it.values[j], p = it.slopes[i] * width, q = it.slopes[j] * width;
+  if (it.straight) return {a + r * (b - a), (b - a) / width};
   const Wide value = a * (1 + 2 * r) * (1 - r) * (1 - r) + p * r * (1 - r) * (1 - r) +
                      b * r * r * (3 - 2 * r) + q * r * r * (r - 1);
   const Wide slope = (6 * (b - a) * r * (1 - r) + p * (1 - r) * (1 - 3 * r) + q * r * (3 * r - 2)) / width;
@@ -160,6 +170,13 @@ void expect_case(const Case& it, Target target, int threads) {
         expect(shares[(series * thresholds + t) * it.oscillators + o] ==
                    pooled[series * size + (5 + 2 * t) * it.oscillators + o],
                "shares alone are the same");
+  for (std::int64_t series = 0; series < it.series; ++series) {
+    Signals alone = it.signals();
+    alone.series = 1, alone.begins += series, alone.ends += series, alone.spans += series;
+    std::vector<float> own(static_cast<std::size_t>(size));
+    pool_oscillators(it.bank(), alone, pieces, true, own.data(), 1, target);
+    expect(std::equal(own.begin(), own.end(), pooled.begin() + series * size), "company changes no bit");
+  }
   for (std::int64_t series = 0; series < it.series; ++series)
     for (std::int64_t o = 0; o < it.oscillators; o += 5) {
       const std::vector<Wide> wanted = judged(it, series, o);
@@ -174,6 +191,28 @@ void expect_case(const Case& it, Target target, int threads) {
     }
 }
 
+// However its pieces are cut, and however long it is.
+void what_stands_still_is_never_above_where_it_stands(Case it, Target target) {
+  for (std::size_t i = channels; i < it.values.size(); ++i) it.values[i] = it.values[i % channels];
+  std::fill(it.slopes.begin(), it.slopes.end(), 0.0f);
+  const std::int64_t size = rows * it.oscillators;
+  std::vector<float> pooled(static_cast<std::size_t>(it.series * size));
+  const auto at = [&](std::int64_t series, Pool pool, std::int64_t o) {
+    return pooled[series * size + static_cast<std::int64_t>(pool) * it.oscillators + o];
+  };
+  pool_oscillators(it.bank(), it.signals(), 7, true, pooled.data(), 1, target);
+  for (std::int64_t series = 0; series < it.series; ++series)
+    for (std::int64_t o = 0; o < it.oscillators; ++o)
+      for (const Pool pool : {Pool::highest, Pool::lowest, Pool::last})
+        expect(at(series, pool, o) == at(0, Pool::highest, o), "an output at rest is one number");
+  for (std::int64_t t = 0; t < thresholds; ++t)
+    for (std::int64_t o = 0; o < it.oscillators; ++o)
+      it.threshold[t * it.oscillators + o] = at(0, Pool::highest, o);
+  std::vector<float> shares(static_cast<std::size_t>(it.series * thresholds * it.oscillators), 1.0f);
+  pool_oscillators(it.bank(), it.signals(), 7, false, shares.data(), 1, target);
+  expect(shares == std::vector<float>(shares.size(), 0.0f), "a threshold that is met is not exceeded");
+}
+
 }  // namespace
 }  // namespace denots::check
 
@@ -182,7 +221,10 @@ int main() {
   for (const denots::Target target :
        {denots::Target::baseline, denots::Target::avx2, denots::Target::avx512}) {
     if (!denots::supported(target)) continue;
-    for (std::uint64_t seed = 0; seed < 12; ++seed) expect_case(random_case(seed), target, 1 + seed % 3);
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      expect_case(random_case(seed), target, 1 + seed % 3);
+      what_stands_still_is_never_above_where_it_stands(random_case(seed), target);
+    }
   }
   return verdict("oscillators_test");
 }
