@@ -131,9 +131,11 @@ void pool_convolutions(Cube<const float> grid, Matrix<const std::int32_t> places
              T = static_cast<std::int64_t>(threshold.shape(0));
   require(F >= 1, "dilation: expected at least one filter.");
   expect(places, "places", {3, F});
-  require(std::all_of(places.data(), places.data() + 3 * F,
-                      [](std::int32_t it) { return it >= 0 && it < Filters::length; }),
-          "places: expected numbers below 9.");
+  for (std::int64_t f = 0; f < F; ++f) {
+    const std::int32_t *const first = places.data() + f, *const second = first + F, *const third = second + F;
+    require(0 <= *first && *first < *second && *second < *third && *third < Filters::length,
+            "places: expected ascending numbers below 9.");
+  }
   for (const Indices* flags : {&difference, &padded}) {
     expect(*flags, "flags of the filters", {F});
     require(std::all_of(flags->data(), flags->data() + F, [](std::int32_t it) { return it == 0 || it == 1; }),

@@ -1,6 +1,8 @@
 // Pooled convolutions against plain sums in long double, on every target that runs here.
 #include "denots/convolutions.h"
 
+#include <algorithm>
+
 #include "check.h"
 
 namespace denots::check {
@@ -32,7 +34,11 @@ Case random_case(std::uint64_t seed) {
   const auto whole = [&](std::int64_t low, std::int64_t high) {
     return static_cast<std::int32_t>(random.integer(low, high));
   };
-  for (std::size_t k = 0; k < 3 * F; ++k) it.places.push_back(whole(0, 8));
+  it.places.resize(3 * F);
+  for (std::size_t f = 0; f < F; ++f) {
+    const std::int32_t first = whole(0, 6), second = whole(first + 1, 7), third = whole(second + 1, 8);
+    it.places[f] = first, it.places[F + f] = second, it.places[2 * F + f] = third;
+  }
   for (std::size_t k = 0; k < terms * F; ++k) it.channel.push_back(whole(0, it.channels - 1));
   for (std::size_t f = 0; f < F; ++f) {
     it.dilation.push_back(whole(1, (it.points - 2) / 8));
@@ -89,6 +95,16 @@ void shares_are_those_of_plain_sums(Target target, std::uint64_t seed) {
     }
 }
 
+void what_stands_still_is_above_no_threshold_from_zero_on(Target target, std::uint64_t seed) {
+  Case it = random_case(seed);
+  const auto points = static_cast<std::size_t>(it.points);
+  for (std::size_t i = 0; i < it.grid.size(); ++i) it.grid[i] = it.grid[i - i % points];
+  std::fill(it.threshold.begin(), it.threshold.end(), 0.0f), std::fill(it.padded.begin(), it.padded.end(), 0);
+  std::vector<float> shares(static_cast<std::size_t>(it.series * thresholds * it.filters), 1.0f);
+  pool_convolutions(it.bank(), it.series, it.channels, it.points, it.grid.data(), shares.data(), 1, target);
+  expect(shares == std::vector<float>(shares.size(), 0.0f), "no filter responds, not even by its rounding");
+}
+
 void a_grid_of_a_straight_line_is_straight() {
   const std::vector<std::int64_t> begins{0, 3}, ends{3, 4};
   const std::vector<double> times{0.0, 0.25, 2.0, 5.0}, spans{2.0, 1.0};
@@ -110,7 +126,10 @@ int main() {
   for (const denots::Target target :
        {denots::Target::baseline, denots::Target::avx2, denots::Target::avx512}) {
     if (!denots::supported(target)) continue;
-    for (std::uint64_t seed = 0; seed < 12; ++seed) shares_are_those_of_plain_sums(target, seed);
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      shares_are_those_of_plain_sums(target, seed);
+      what_stands_still_is_above_no_threshold_from_zero_on(target, seed);
+    }
   }
   a_grid_of_a_straight_line_is_straight();
   return verdict("convolutions_test");

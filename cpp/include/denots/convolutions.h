@@ -15,7 +15,7 @@ struct Filters {
   static constexpr std::int64_t length = 9, middle = 4;
 
   std::int64_t filters, terms, thresholds;
-  const std::int32_t* places;      // [3, filters]
+  const std::int32_t* places;      // [3, filters], ascending
   const std::int32_t* dilation;    // [filters]
   const std::int32_t* difference;  // [filters]: 1 where differences are filtered
   const std::int32_t*
