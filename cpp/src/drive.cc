@@ -14,8 +14,13 @@ namespace {
 template <class Real>
 class Rows {
  public:
-  Rows(const Drive& drive, std::int64_t channels, double* times, float* table)
-      : drive_(drive), channels_(channels), times_(times), table_(table), seen_(channels, 0) {}
+  Rows(const Drive& drive, const double* inverse, std::int64_t channels, double* times, float* table)
+      : drive_(drive),
+        inverse_(inverse),
+        channels_(channels),
+        times_(times),
+        table_(table),
+        seen_(channels, 0) {}
 
   void add_empty(double time) {
     const std::int64_t columns = drive_.columns(channels_);
@@ -26,25 +31,32 @@ class Rows {
 
   void add(double time, const Real* values) {
     *times_++ = time;
-    std::int64_t column = 0;
-    for (; column < channels_; ++column) put(column, values[column]);
-    for (std::int64_t c = 0; drive_.counted && c < channels_; ++c)
-      put(column++, static_cast<Real>(seen_[c] += !std::isnan(values[c])));
-    if (drive_.timed) put(column++, static_cast<Real>(time));
+    put(0, channels_, [=](std::int64_t c) { return static_cast<double>(values[c]); });
+    std::int64_t column = channels_;
+    if (drive_.counted) {
+      for (std::int64_t c = 0; c < channels_; ++c) seen_[c] += !std::isnan(values[c]);
+      put(column, channels_, [counts = seen_.data()](std::int64_t c) { return counts[c]; });
+      column += channels_;
+    }
+    if (drive_.timed)
+      put(column++, 1, [=](std::int64_t) { return static_cast<double>(static_cast<Real>(time)); });
     table_ += column;
   }
 
  private:
-  void put(std::int64_t column, Real value) {
-    table_[column] =
-        static_cast<float>((static_cast<double>(value) - drive_.centre[column]) / drive_.scale[column]);
+  template <class Value>
+  void put(std::int64_t first, std::int64_t count, Value value) {
+    const double *const centre = drive_.centre + first, *const inverse = inverse_ + first;
+    float* const to = table_ + first;
+    for (std::int64_t c = 0; c < count; ++c) to[c] = static_cast<float>((value(c) - centre[c]) * inverse[c]);
   }
 
   const Drive& drive_;
+  const double* inverse_;  // of the scale
   std::int64_t channels_;
   double* times_;
   float* table_;
-  std::vector<std::int64_t> seen_;
+  std::vector<double> seen_;
 };
 
 }  // namespace
@@ -55,9 +67,11 @@ void drive_rows(const Drive& drive, std::int64_t series, std::int64_t channels, 
                 double* driven_times, float* driven, int threads) {
   parallel_blocks(series, threads, [=, &drive](std::int64_t first, std::int64_t last) {
     const std::int64_t columns = drive.columns(channels);
+    std::vector<double> inverse(static_cast<std::size_t>(columns));
+    for (std::int64_t c = 0; c < columns; ++c) inverse[c] = 1.0 / drive.scale[c];
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t begin = offsets[i], end = offsets[i + 1], at = driven_offsets[i];
-      Rows<Real> rows(drive, channels, driven_times + at, driven + at * columns);
+      Rows<Real> rows(drive, inverse.data(), channels, driven_times + at, driven + at * columns);
       if (drive.late(times[begin])) rows.add_empty(drive.start);
       for (std::int64_t row = begin; row < end; ++row) rows.add(times[row], values + row * channels);
       if (drive.early(times[end - 1])) rows.add_empty(drive.end);
