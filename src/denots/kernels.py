@@ -178,12 +178,10 @@ def sample_evenly(points: int, *, begins: IntArray, values: FloatArray, **others
     return grid
 
 
-def convolution_shares(grid: FloatArray, *, threshold: FloatArray, **filters: Any) -> FloatArray:
-    """The share of points at which each filter is above each threshold [n, thresholds, filters]."""
+def convolution_shares(**arguments: Any) -> None:
+    """Fill `shares` [n, thresholds, filters]: at which share of the points each filter is above each threshold."""
     target()
-    shares = np.empty((len(grid), *threshold.shape), np.float32)
-    _native.pool_convolutions(grid=grid, threshold=threshold, **filters, shares=shares, threads=threads())
-    return shares
+    _native.pool_convolutions(**arguments, threads=threads())
 
 
 def linear_rows(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:

@@ -28,7 +28,8 @@ def test_shares_are_those_of_convolutions_by_numpy(points: int) -> None:
     rng = np.random.default_rng(points)
     grid = rng.normal(size=(5, 4, points)).astype(np.float32)
     bank = set_thresholds(draw_filters(rng, 90, grid), grid, 3, rng)
-    found = kernels.convolution_shares(grid, **bank._asdict())
+    found = np.empty((5, 3, 90), np.float32)
+    kernels.convolution_shares(grid=grid, **bank._asdict(), shares=found)
     for f in range(90):
         kernel = np.full((9,), -1.0)
         kernel[bank.places[:, f]] = 2.0

@@ -6,6 +6,7 @@ the training data tells.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
@@ -29,6 +30,8 @@ TIME_FACTORS = {
     3600: "hours and seconds",
     86400: "days and seconds",
 }
+
+Remarks = dict[int, list[str]]  # those on some series, by their place; no list for each of those that are usual
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +70,7 @@ class Ranges:
 
         texts: categories that training did not have, by series and column, where they are still known.
         """
-        found: list[list[str]] = [[] for _ in range(len(series))]
+        found: Remarks = defaultdict(list)
         self._remark_on_categories(series, texts or {}, found)
         self._remark_on_static(series, found)
         self._remark_on_times(series, found)
@@ -76,10 +79,10 @@ class Ranges:
         if len(cells):
             rows, channels = np.divmod(cells, len(usual))
             chosen = np.unique(np.searchsorted(series.offsets, rows, side="right") - 1)
-            few, theirs = series.select(chosen), [found[k] for k in chosen]
+            few, theirs = series.select(chosen), {place: found[k] for place, k in enumerate(chosen.tolist())}
             for c in np.unique(channels):
                 self._remark_on_channel(few, series.channels[c], few.values[:, c], usual[c], theirs)
-        return [_told(parts) if parts else "" for parts in found]
+        return [_told(found[k]) if found.get(k) else "" for k in range(len(series))]
 
     def _usual(self, channel: str) -> "_Usual | None":
         """What training saw of a channel; None where that is nothing."""
@@ -121,9 +124,7 @@ class Ranges:
         categories = {name: tuple(own) for name, own in categories.items()}
         return cls(tuple(channels), **arrays, static_names=tuple(static), categories=categories)
 
-    def _remark_on_categories(
-        self, series: SeriesSet, texts: Mapping[tuple[Any, str], str], found: list[list[str]]
-    ) -> None:
+    def _remark_on_categories(self, series: SeriesSet, texts: Mapping[tuple[Any, str], str], found: Remarks) -> None:
         """Text that training did not have: as it was read, or else by its row, which holds no category though it is known."""
         static, places = series.static, {name: k for k, name in enumerate(series.static_names)}
         channels = {name: c for c, name in enumerate(series.channels)}
@@ -146,7 +147,7 @@ class Ranges:
                 hint = f", should it be {near[0]!r}?" if near else ""
                 found[k].append(f"column {name!r} holds {read[k]!r:.60}; {known}{hint}")
 
-    def _remark_on_static(self, series: SeriesSet, found: list[list[str]]) -> None:
+    def _remark_on_static(self, series: SeriesSet, found: Remarks) -> None:
         if series.static is None:
             return
         spread = {column for _, columns in self._spread() for column in columns}
@@ -170,7 +171,7 @@ class Ranges:
         """Each column of text, and the columns of zeros and ones that it stands for."""
         return ((name, [f"{name}={category}" for category in own]) for name, own in self.categories.items() if own)
 
-    def _remark_on_times(self, series: SeriesSet, found: list[list[str]]) -> None:
+    def _remark_on_times(self, series: SeriesSet, found: Remarks) -> None:
         unit = f" {series.time_unit}" if series.time_unit else ""
         for what, seen, (low, middle, high) in (
             ("it spans", _spans(series), self.spans),
@@ -183,7 +184,7 @@ class Ranges:
             found[k].append(f"it has {series.lengths[k]} rows, in training at most {self.lengths[2]:g}")
 
     def _remark_on_channel(
-        self, series: SeriesSet, name: str, column: FloatArray, usual: "_Usual | None", found: list[list[str]]
+        self, series: SeriesSet, name: str, column: FloatArray, usual: "_Usual | None", found: Remarks
     ) -> None:
         seen = ~np.isnan(column)
         if usual is None:

@@ -38,9 +38,11 @@ class ConvolutionShares:
 
     def transform(self, X: SeriesSet) -> FloatArray:
         """One row a series; it depends on that series alone, to the last bit."""
-        filters = self.bank._asdict()
-        blocks = (self.grid.read(block) for block in in_blocks(X, TOGETHER))
-        return np.concatenate([kernels.convolution_shares(grid, **filters).reshape(len(grid), -1) for grid in blocks])
+        found = np.empty((len(X), *self.bank.threshold.shape), np.float32)
+        for first, block in zip(range(0, len(X), TOGETHER), in_blocks(X, TOGETHER), strict=True):
+            shares = found[first : first + TOGETHER]
+            kernels.convolution_shares(grid=self.grid.read(block), **self.bank._asdict(), shares=shares)
+        return found.reshape(len(X), -1)
 
     def state(self) -> dict[str, np.ndarray]:
         return {**self.grid.state(), **self.bank._asdict()}

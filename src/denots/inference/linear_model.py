@@ -42,15 +42,22 @@ class LinearAnswers:
 
     @np.errstate(over="ignore", invalid="ignore")
     def _told(self, series: SeriesSet) -> Told:
-        table = table_of(self.features, self.static, series).astype(self.weight.dtype, copy=False)
-        found = kernels.linear_rows(np.ascontiguousarray(table), self.weight, self.bias)
+        found, first = self.bias, 0
+        for table in tables_of(self.features, self.static, series):
+            last = first + table.shape[1]
+            own = np.ascontiguousarray(table, dtype=self.weight.dtype)
+            found, first = kernels.linear_rows(own, self.weight[:, first:last], found), last
         told = found.astype(np.float64) * self.factor + self.shift
         return Told(told, np.asarray(np.isfinite(told).all(axis=1)))
 
 
 def table_of(features: Features, static: Scores | None, series: SeriesSet) -> FloatArray:
     """Features of each series, and its static ones by rank."""
-    found = features.transform(series)
-    if static is None or series.static is None:
-        return np.asarray(found)
-    return np.concatenate([found, static.transform(series.static)], axis=1)
+    first, *others = tables_of(features, static, series)
+    return np.concatenate([first, *others], axis=1) if others else first
+
+
+def tables_of(features: Features, static: Scores | None, series: SeriesSet) -> list[FloatArray]:
+    """The parts of `table_of`, which nobody has to copy who goes through one after the other."""
+    found = [np.asarray(features.transform(series))]
+    return found if static is None or series.static is None else [*found, static.transform(series.static)]
