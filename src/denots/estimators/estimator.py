@@ -181,8 +181,11 @@ class SeriesEstimator(BaseEstimator):
         if val is None and held is not None:
             self.validation_size_ = int((~held.flatten(1).isnan().any(dim=1)).sum())
         self.calibration_ = Calibration.of(problem.task, told)
+        compared = self.fitted_.compared
         self.validation_spread_ = (
-            float("nan") if told is None else standard_error(problem.task, told[1], told[0].target)
+            float("nan")
+            if told is None
+            else standard_error(problem.task, told[1] if compared is None else compared, told[0].target)
         )
         self._warn_of_failures(len(train))
         return self
