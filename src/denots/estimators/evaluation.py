@@ -24,7 +24,7 @@ def evaluate(
     estimator: "SeriesEstimator", X: Any, y: Any, by: Any, confidence: float | None, coverage: float | None
 ) -> Scores:
     """All metrics of the task; `rows` of the result has every series that was given, those without an answer, too."""
-    task, reading = estimator.task_, estimator.read(X)
+    task, reading = estimator.task_, estimator.read(X, known=y is None)
     known = estimator.read_known(reading, y) if task.needs_target else reading.series
     unread = reading.rejected
     reading = judgeable(task, replace(reading, series=known))
