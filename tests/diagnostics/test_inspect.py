@@ -9,10 +9,18 @@ import pandas as pd
 import pytest
 
 from denots.data.frame import read_frame
-from denots.diagnostics.inspect import ChannelFacts, Inspection, fit_seconds, inspect_table
+from denots.diagnostics.inspect import (
+    ChannelFacts,
+    Inspection,
+    fit_megabytes,
+    fit_seconds,
+    inspect_table,
+    most_features,
+)
 from denots.diagnostics.inspect_page import page
 from denots.diagnostics.roles import Roles
 from denots.errors import InvalidTable, UnknownName
+from denots.systems import linear
 from denots.systems.auto import AutoConfig
 
 
@@ -139,6 +147,23 @@ def test_text_channels_are_named_with_what_becomes_of_them() -> None:
 def test_the_time_of_a_fit_is_that_of_the_default_system() -> None:
     for n in (10, 1000, 100_000):
         assert fit_seconds(n) == AutoConfig().seconds(n)
+
+
+def test_the_memory_of_a_fit_is_that_of_values_and_features_however_the_table_is_written() -> None:
+    for n in (10, 4_000, 4_001, 100_000):
+        assert most_features(n) == linear.most_features(n)
+    wide = clinic().drop(columns=["age", "outcome"]).fillna(0.0)
+    long = looked_at(wide.melt(["patient", "hour"]))
+    assert long.megabytes == looked_at(wide).megabytes == fit_megabytes(40, len(wide), 2)
+    assert 4500 < fit_megabytes(40_336, 1_552_210, 34) < 5500  # 4916 were measured
+
+
+def test_infinite_cells_are_counted_and_harm_no_other_number() -> None:
+    table = clinic()
+    table.loc[5, "pulse"] = np.inf
+    found = looked_at(table)
+    assert "pulse has 1 infinite cell(s), which fit refuses; repair or empty them" in found.remarks
+    assert np.isfinite(channel(found, "pulse").quantiles).all()
 
 
 def test_the_page_is_whole_and_escapes_what_tables_say() -> None:

@@ -26,7 +26,7 @@ def facts(found: Inspection) -> dict[str, str]:
     if found.target:
         total = sum(found.target.values())
         told["classes"] = listed(f"{name}: {count} ({count / total:.1%})" for name, count in found.target.items())
-    told["fit takes"] = f"about {found.megabytes + 400:.0f} MB, and {found.seconds:.0f} s unless told otherwise"
+    told["fit takes"] = f"about {found.megabytes:.0f} MB, and {found.seconds:.0f} s unless told otherwise"
     return told
 
 

@@ -17,6 +17,7 @@ from denots.data.inputs import as_series_set, check_row_length, is_table, match_
 from denots.data.ranges import Ranges
 from denots.data.reading import Reading
 from denots.data.reject import joint_error
+from denots.data.remarks import check_magnitudes
 from denots.data.schema import TableSchema
 from denots.data.series import SeriesSet, target_names
 from denots.data.shards import ShardedSet
@@ -141,6 +142,7 @@ class SeriesEstimator(BaseEstimator):
             others = {"sample_weight": sample_weight, "groups": groups, "validation": validation}
             fit_shards(self, series, class_weight=class_weight, callbacks=callbacks, **others)
             return self
+        check_magnitudes(series)
         weight, members = self._weights(sample_weight, series), read_groups(groups, len(series))
         task = self.task_type.read(series)
         part = replace(task.pose(series), weight=None if weight is None else torch.from_numpy(weight), groups=members)
