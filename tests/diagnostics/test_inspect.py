@@ -155,7 +155,7 @@ def test_the_memory_of_a_fit_is_that_of_values_and_features_however_the_table_is
     wide = clinic().drop(columns=["age", "outcome"]).fillna(0.0)
     long = looked_at(wide.melt(["patient", "hour"]))
     assert long.megabytes == looked_at(wide).megabytes == fit_megabytes(40, len(wide), 2)
-    assert 4500 < fit_megabytes(40_336, 1_552_210, 34) < 5500  # 4916 were measured
+    assert 4000 < fit_megabytes(40_336, 1_552_210, 34) < 5000  # of Sepsis, where 4302 were measured
 
 
 def test_infinite_cells_are_counted_and_harm_no_other_number() -> None:

@@ -32,6 +32,8 @@ def remarks(series: SeriesSet) -> list[str]:
 
 def check_magnitudes(series: SeriesSet) -> None:
     """Refuse values whose squares are infinite: their channel would have no spread, and all its other values no say."""
+    if float(np.finfo(series.values.dtype).max) < LARGEST:
+        return
     rows, columns = np.nonzero(np.abs(series.values) > LARGEST)
     if len(rows):
         row, column = rows[0], columns[0]

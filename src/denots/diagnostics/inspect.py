@@ -27,7 +27,7 @@ APART = 20.0  # so many times longer or shorter steps than usual look like anoth
 BINS = 24
 ODD_WORDS = 3  # of a channel that the suggested command reads as missing
 COPIES = 4  # of the values that `fit` holds at once, roughly
-PROGRAM, FEATURE_COPIES = 400, 4.5  # megabytes without data; of the features of a ridge, likewise
+PROGRAM, FEATURE_COPIES = 400, 4  # megabytes without data; of the features of a ridge, likewise
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -83,7 +83,10 @@ def fit_ridge(
     varies = spread > 1e-6 * np.maximum(1.0, np.abs(centre))
     usual = np.median(spread[varies]) if varies.any() else 1.0
     inverse = np.where(varies, 1 / np.maximum(spread, usual), 0.0)
-    scaled = ((features - centre) * inverse).astype(np.float32)
+    scaled = np.empty(features.shape, dtype=np.float32)
+    for first in range(0, n, LARGE):  # all rows in double precision would be the peak of memory
+        part = slice(first, first + LARGE)
+        scaled[part] = (features[part] - centre) * inverse
     middle = np.average(target, axis=0, weights=weight)
     centred = target - middle
     if weight is not None:
