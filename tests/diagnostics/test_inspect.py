@@ -17,7 +17,7 @@ from denots.diagnostics.inspect import (
     inspect_table,
     most_features,
 )
-from denots.diagnostics.inspect_page import page
+from denots.diagnostics.inspect_page import facts, page
 from denots.diagnostics.roles import Roles
 from denots.errors import InvalidTable, UnknownName
 from denots.systems import linear
@@ -156,6 +156,10 @@ def test_the_memory_of_a_fit_is_that_of_values_and_features_however_the_table_is
     long = looked_at(wide.melt(["patient", "hour"]))
     assert long.megabytes == looked_at(wide).megabytes == fit_megabytes(40, len(wide), 2)
     assert 4000 < fit_megabytes(40_336, 1_552_210, 34) < 5000  # of Sepsis, where 4302 were measured
+
+
+def test_a_table_of_single_moments_has_no_steps() -> None:
+    assert facts(looked_at(clinic().groupby("patient").head(1)))["steps"] == "none: every series has one moment"
 
 
 def test_infinite_cells_are_counted_and_harm_no_other_number() -> None:
