@@ -109,6 +109,7 @@ def test_what_is_hidden_to_be_asked_for_makes_no_series_unusual() -> None:
     model = SeriesForecaster("hold", random_state=0).fit(series)
     status = model.evaluate(series, confidence=None).rows["status"]
     assert not any(words.startswith("unusual") for words in status)
+    model.score(series)
     wild = SeriesSet.from_arrays([1000 * each for each in times], [np.sin(each) for each in times])
     with pytest.warns(UnusualSeries, match=r"another unit of time, seconds and milliseconds\?"):
         model.evaluate(wild, confidence=None)

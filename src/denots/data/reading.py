@@ -53,6 +53,13 @@ class Reading:
         return self.series
 
 
+def partly(visible: SeriesSet, reading: Reading) -> Reading:
+    """What is left of series that were read, of which the rest is asked for."""
+    places = {name: k for k, name in enumerate(reading.series.ids.tolist())}
+    whole = reading.series.select([places[name] for name in visible.ids.tolist()])
+    return Reading(visible, (), visible.ids, reading.texts, whole)
+
+
 def own_rows(reading: Reading) -> tuple[FloatArray, list[int]]:
     """The times of all rows [n, L], NaN behind the end of each series, and how many there are."""
     padded = reading.series.padded().times

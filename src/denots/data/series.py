@@ -208,7 +208,7 @@ class SeriesSet:
             row = row[0]
         if isinstance(row, slice):
             return self.select(np.arange(len(self))[row])
-        if np.ndim(row):
+        if np.ndim(row) or not hasattr(row, "__index__"):
             return self.select(row)
         row = range(len(self))[row]
         span = slice(self.offsets[row], self.offsets[row + 1])

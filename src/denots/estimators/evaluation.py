@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.reading import Reading
+from denots.data.reading import Reading, partly
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget, Rejected, SkippedSeries
 from denots.estimators.conformal import limits
@@ -32,9 +32,7 @@ def evaluate(
     _tell_of_unknown(unknown, len(reading.ids))
     part = task.pose(reading.series)
     at = None if part.at is None else part.at.double().numpy()
-    places = {name: k for k, name in enumerate(reading.series.ids.tolist())}
-    whole = reading.series.select([places[name] for name in part.series.ids.tolist()])
-    asked = Reading(part.series, (), part.series.ids, reading.texts, whole)
+    asked = partly(part.series, reading)
     answers = estimator._answers(asked, at)
     ends = None if coverage is None else limits(estimator, asked, coverage, None, at)
     n, own = len(reading.ids), _positions(reading, part.series.ids.tolist())
