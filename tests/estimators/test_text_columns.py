@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import denots
@@ -89,6 +91,7 @@ def test_a_table_that_has_the_target_is_judged_as_it_is(model: SeriesRegressor) 
     table = in_wards(40, 3)
     series = model.schema_.read(table, target="stay")
     assert model.evaluate(table).metrics == model.evaluate(series).metrics
-    assert model.score(table) == model.score(series)
+    for form in (table, pl.from_pandas(table), pa.Table.from_pandas(table)):
+        assert model.score(form) == model.score(series)
     with pytest.raises(InvalidTarget, match="give y, or a SeriesSet"):
         model.score(table.drop(columns="stay"))

@@ -261,6 +261,11 @@ def is_table(given: Any) -> bool:
     return hasattr(given, "columns") and hasattr(given, "shape")
 
 
+def column_names(table: Any) -> set[str]:
+    """Of a pandas, polars or Arrow table, whose `columns` are arrays."""
+    return set(map(str, getattr(table, "column_names", table.columns)))
+
+
 def match_columns(series: SeriesSet, channels: tuple[str, ...], static_names: tuple[str, ...]) -> SeriesSet:
     """The same series with channels and static features in the order a fitted model expects.
 

@@ -13,7 +13,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from denots.data.inputs import as_series_set, check_row_length, is_table, match_columns, read_target, scan_series
+from denots.data.inputs import (
+    as_series_set,
+    check_row_length,
+    column_names,
+    is_table,
+    match_columns,
+    read_target,
+    scan_series,
+)
 from denots.data.ranges import Ranges
 from denots.data.reading import Reading
 from denots.data.reject import joint_error
@@ -244,7 +252,7 @@ class SeriesEstimator(BaseEstimator):
         check_is_fitted(self)
         check_row_length(X, self.n_features_in_, len(self.channels_), type(self).__name__)
         schema = self.table_schema()
-        if known and is_table(X) and schema.targets and set(schema.targets) <= set(X.columns):
+        if known and is_table(X) and schema.targets and set(schema.targets) <= column_names(X):
             X = schema.scan(X, target=schema.target)
         reading = X if isinstance(X, Reading) else scan_series(X, schema, len(self.channels_))
         series = match_columns(reading.series, self.channels_, self.static_names_)
