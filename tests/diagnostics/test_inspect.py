@@ -144,6 +144,14 @@ def test_text_channels_are_named_with_what_becomes_of_them() -> None:
     assert "--channels pulse,temperature,event" in found.command
 
 
+@pytest.mark.parametrize("form", ["{:.1f} bpm", "1,{:05.1f}"])
+def test_numbers_among_text_are_not_taken_for_words(form: str) -> None:
+    table = clinic()
+    table["pulse"] = table["pulse"].map(form.format)
+    words = f"such as {table['pulse'][0]!r}; write these alone to have them read as numbers"
+    assert any(remark.startswith("pulse holds text") and words in remark for remark in looked_at(table).remarks)
+
+
 def test_the_time_of_a_fit_is_that_of_the_default_system() -> None:
     for n in (10, 1000, 100_000):
         assert fit_seconds(n) == AutoConfig().seconds(n)

@@ -26,6 +26,7 @@ FAR = 10.0  # robust standard deviations from the median; farther away is an out
 APART = 20.0  # so many times longer or shorter steps than usual look like another unit of time
 BINS = 24
 ODD_WORDS = 3  # of a channel that the suggested command reads as missing
+NUMBERED = r"\s*[<>~+-]?\s*\d"  # a text such as "71 bpm" or "1,326.0"
 COPIES = 4  # of the values that `fit` holds at once, roughly
 PROGRAM, FEATURE_COPIES = 400, 4  # megabytes without data; of the features of a ridge, likewise
 
@@ -148,7 +149,11 @@ def _examine(name: str, column: "pd.Series[Any]", groups: Groups, rows: IntArray
     if odd is None and kind_of(column) not in ("number", "bool"):
         kinds = int(column.nunique())
         remark = f"holds text, {kinds} different words" if kinds > 1 else "holds text, one word throughout"
-        remark += "; named as a channel it is read as categories" if kinds <= MOST else "; leave it out"
+        told = column.dropna().astype(str)
+        if told.str.match(NUMBERED).mean() > 0.5:
+            remark += f", that begin with numbers, such as {told.iloc[0]!r:.40}; write these alone to have them read as numbers"
+        else:
+            remark += "; named as a channel it is read as categories" if kinds <= MOST else "; leave it out"
         return ChannelFacts(
             name, _share(observed), _owners(groups, rows[observed]), categories=kinds, remarks=(remark,)
         ), observed
