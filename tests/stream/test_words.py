@@ -75,6 +75,13 @@ def test_a_word_is_unusual_from_its_row_on_and_is_still_known_after_a_snapshot(s
         assert one.now(31.0)[0].status == "ok"
 
 
+def test_of_a_long_word_the_beginning_is_kept() -> None:
+    stream = fitted("running-trees").stream()
+    stream.push("a", 1.0, {"pos": "up" * 100_000})
+    assert len(json.dumps(stream.snapshot().values)) < 1000
+    assert stream.now(1.0)[0].status.startswith(f"unusual: column 'pos' holds '{'up' * 29}")
+
+
 def test_spread_columns_are_still_read() -> None:
     a, b = fitted("running-trees").stream(), fitted("running-trees").stream()
     a.push("s", 1.0, {"x": 1.0, "pos": "up"}, static={"ward": "B"})

@@ -10,6 +10,8 @@ from denots.errors import InvalidEvent
 from denots.registry import listed
 from denots.shapes import FloatArray
 
+KEPT = 100  # characters of a word that is remarked on
+
 
 class Words:
     """The columns of text among some columns.
@@ -63,11 +65,14 @@ class Strangers:
         for name, word in words.items():
             own = self._found.setdefault(id, {})
             if name not in own or since < own[name][0]:
-                own[name] = since, word
+                own[name] = since, word[:KEPT]
 
     def remark(self, id: str | int, time: float) -> str:
         """What `predict` says of the words of a series up to a time; empty if nothing."""
-        words = {name: word for name, (since, word) in self._found.get(id, {}).items() if since <= time}
+        found = self._found.get(id)
+        if found is None:
+            return ""
+        words = {name: word for name, (since, word) in found.items() if since <= time}
         told = [unknown_category(name, words[name], own) for name, own in self._categories.items() if name in words]
         return in_short(told)
 
