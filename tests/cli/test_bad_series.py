@@ -69,7 +69,8 @@ class TestBadSeries:
     def test_a_forecast_asked_too_early_is_empty_and_says_so(
         self, clinic: Path, new: Path, run: Run, tmp_path: Path
     ) -> None:
-        run("predict", clinic / "forecaster", new, "--at", "-1,24", "-o", tmp_path / "f.csv")
+        shown = run("predict", clinic / "forecaster", new, "--at", "-1,24", "-o", tmp_path / "f.csv").stdout
+        assert "; 3 of them empty, asked before the first observation (see the column status)" in shown
         found = pd.read_csv(tmp_path / "f.csv")
         assert found["pulse"].isna().tolist() == [True, False] * 3
         early = found["status"].str.startswith("asked before its first observation")

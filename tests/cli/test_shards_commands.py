@@ -32,6 +32,18 @@ def test_answers_for_shards_are_those_for_the_table(run: Run, place: Path, tmp_p
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-12)
 
 
+def test_a_fit_of_shards_shows_the_leaderboard_of_a_fit_of_their_table(run: Run, place: Path, tmp_path: Path) -> None:
+    tables = {"shards": [], "table.csv": ["--target", "target"]}
+    boards = []
+    for name, target in tables.items():
+        told = run("fit", place / name, *target, "--system", "fast", "-o", tmp_path / name).stdout
+        head, board = told.split("\nheld out")
+        assert " ± " in next(line for line in head.splitlines() if line.startswith("validation"))
+        boards.append([line.split()[0] for line in board.splitlines()[1:] if line])
+    assert boards[0] == boards[1]
+    assert (boards[0][0], boards[0][-1]) == ("trivial", "blend")
+
+
 @pytest.mark.parametrize("command", [["evaluate", "model"], ["inspect"], ["card", "model"]])
 def test_what_takes_a_table_says_who_reads_shards(run: Run, place: Path, tmp_path: Path, command: list[str]) -> None:
     name, *model = command

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from cli.conftest import invoked
+from denots.heads import ridge_sums
 from wave_series import waves
 
 RIDGE = ["--system", "oscillators", "--set", "oscillators=16", "--quiet"]
@@ -16,6 +17,15 @@ QUIET = [
     for name in ("FutureWarning", "DeprecationWarning", "ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
 ]
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+
+
+@pytest.fixture(scope="package", autouse=True)
+def many() -> Iterator[None]:
+    """A few series are as many."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(ridge_sums, "FEW", 0)
+    yield
+    patch.undo()
 
 
 @pytest.fixture(scope="package")

@@ -64,6 +64,11 @@ def test_targets_are_joined_by_id_whatever_their_order() -> None:
         ({"who": ["a"], "y": [1], "z": [2]}, InvalidTable, r"y, z; name those to learn \(target=\.\.\., --target\)"),
         ({"person": ["a"], "y": [1]}, UnknownName, "id column in the table of targets: 'who'"),
         ({"who": ["a"], "x": [1]}, InvalidTable, "column 'x' is in both tables"),
+        (
+            {"who": ["A", "B"], "y": [1, 2]},
+            InvalidTarget,
+            "its ids are such as 'A', 'B', those of .*; write them alike",
+        ),
     ],
 )
 def test_targets_that_do_not_fit_are_refused(columns: dict, error: type[Exception], words: str) -> None:

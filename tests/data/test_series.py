@@ -210,6 +210,8 @@ def test_slices_masks_and_lists_give_a_set_and_a_position_gives_a_series() -> No
         series[3:]
     with pytest.raises(InvalidSeries, match="positions or by a mask"):
         series[[0.5]]
+    with pytest.raises(InvalidSeries, match="positions or by a mask; got 'a'"):
+        series["a"]
     assert [one.id for one in series] == ["a", "b", "c"]
 
 

@@ -9,10 +9,18 @@ import pandas as pd
 import pytest
 
 from denots.data.frame import read_frame
-from denots.diagnostics.inspect import ChannelFacts, Inspection, fit_seconds, inspect_table
-from denots.diagnostics.inspect_page import page
+from denots.diagnostics.inspect import (
+    ChannelFacts,
+    Inspection,
+    fit_megabytes,
+    fit_seconds,
+    inspect_table,
+    most_features,
+)
+from denots.diagnostics.inspect_page import facts, page
 from denots.diagnostics.roles import Roles
 from denots.errors import InvalidTable, UnknownName
+from denots.systems import linear
 from denots.systems.auto import AutoConfig
 
 
@@ -136,9 +144,38 @@ def test_text_channels_are_named_with_what_becomes_of_them() -> None:
     assert "--channels pulse,temperature,event" in found.command
 
 
+@pytest.mark.parametrize("form", ["{:.1f} bpm", "1,{:05.1f}"])
+def test_numbers_among_text_are_not_taken_for_words(form: str) -> None:
+    table = clinic()
+    table["pulse"] = table["pulse"].map(form.format)
+    words = f"such as {table['pulse'][0]!r}; write these alone to have them read as numbers"
+    assert any(remark.startswith("pulse holds text") and words in remark for remark in looked_at(table).remarks)
+
+
 def test_the_time_of_a_fit_is_that_of_the_default_system() -> None:
     for n in (10, 1000, 100_000):
         assert fit_seconds(n) == AutoConfig().seconds(n)
+
+
+def test_the_memory_of_a_fit_is_that_of_values_and_features_however_the_table_is_written() -> None:
+    for n in (10, 4_000, 4_001, 100_000):
+        assert most_features(n) == linear.most_features(n)
+    wide = clinic().drop(columns=["age", "outcome"]).fillna(0.0)
+    long = looked_at(wide.melt(["patient", "hour"]))
+    assert long.megabytes == looked_at(wide).megabytes == fit_megabytes(40, len(wide), 2)
+    assert 4000 < fit_megabytes(40_336, 1_552_210, 34) < 5000  # of Sepsis, where 4302 were measured
+
+
+def test_a_table_of_single_moments_has_no_steps() -> None:
+    assert facts(looked_at(clinic().groupby("patient").head(1)))["steps"] == "none: every series has one moment"
+
+
+def test_infinite_cells_are_counted_and_harm_no_other_number() -> None:
+    table = clinic()
+    table.loc[5, "pulse"] = np.inf
+    found = looked_at(table)
+    assert "pulse has 1 infinite cell(s), which fit refuses; repair or empty them" in found.remarks
+    assert np.isfinite(channel(found, "pulse").quantiles).all()
 
 
 def test_the_page_is_whole_and_escapes_what_tables_say() -> None:

@@ -1,5 +1,6 @@
 """The suite of scikit-learn for estimators, and its tools around ours."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import DataConversionWarning
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
@@ -61,6 +62,25 @@ def test_tools_of_scikit_learn_work_around_it() -> None:
     scaled = make_pipeline(FunctionTransformer(lambda X: 10 * X), clone(model)).fit(X, y)
     assert scaled.score(X, y) > 0.8
     np.testing.assert_allclose(search.predict_log_proba(X), np.log(search.predict_proba(X)))
+
+
+@pytest.mark.filterwarnings("ignore::denots.errors.UnusualSeries")
+def test_tools_of_scikit_learn_take_parts_of_a_set_with_all_that_belongs_to_them() -> None:
+    X, y = table()
+    noise = np.random.default_rng(1).normal(size=X.shape)
+    series = replace(
+        SeriesSet.from_numpy(noise[:, None]), static=1.0 * (y[:, None] == np.arange(3)), static_names=tuple("abc")
+    )
+    model = SeriesClassifier("summary", random_state=0)
+    assert cross_val_score(model, series, y, cv=3).mean() > 0.8  # only static features tell
+    train, test, _, truth = train_test_split(series, y, random_state=0)
+    assert isinstance(train, SeriesSet)
+    calibrated = CalibratedClassifierCV(model, cv=2).fit(train, y[train.ids])
+    assert (calibrated.predict(test) == truth).mean() > 0.8
+    with pytest.raises(InvalidSeries, match=r"item 0 of the list is a Series with static features.*; give a SeriesSet"):
+        model.fit(list(series), y)
+    with pytest.raises(InvalidSeries, match=r"a slice of a set such as X\[:1\] is"):
+        clone(model).fit(series, y).predict(series[0])
 
 
 def test_rows_of_an_array_have_one_length_and_series_any() -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from denots.data.series import SeriesSet
-from denots.errors import InvalidOption, InvalidTarget, SkippedSeries, UnknownName
-from denots.estimators import SeriesClassifier, SeriesRegressor
+from denots.errors import InvalidOption, InvalidTarget, SkippedSeries, UnknownName, UnusualSeries
+from denots.estimators import SeriesClassifier, SeriesForecaster, SeriesRegressor
 from denots.estimators.subgroups import Grouping
 from wave_series import waves
 
@@ -100,3 +100,16 @@ def test_rows_have_the_error_of_each_series(fitted: SeriesRegressor, aged: Serie
     rows = fitted.evaluate(aged).rows
     assert list(rows) == ["id", "truth", "answer", "error", "status"]
     np.testing.assert_allclose(rows["error"], fitted.predict(aged) - aged.target)
+
+
+def test_what_is_hidden_to_be_asked_for_makes_no_series_unusual() -> None:
+    rng = np.random.default_rng(0)
+    times = [np.sort(rng.uniform(0, 40, rng.integers(3, 9))) for _ in range(40)]
+    series = SeriesSet.from_arrays(times, [np.sin(each) for each in times])
+    model = SeriesForecaster("hold", random_state=0).fit(series)
+    status = model.evaluate(series, confidence=None).rows["status"]
+    assert not any(words.startswith("unusual") for words in status)
+    model.score(series)
+    wild = SeriesSet.from_arrays([1000 * each for each in times], [np.sin(each) for each in times])
+    with pytest.warns(UnusualSeries, match=r"another unit of time, seconds and milliseconds\?"):
+        model.evaluate(wild, confidence=None)

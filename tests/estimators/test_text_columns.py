@@ -4,11 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import denots
 from denots import SeriesRegressor, SeriesSet
-from denots.errors import UnknownName, UnusualSeries
+from denots.errors import InvalidTarget, UnknownName, UnusualSeries
 
 
 def in_wards(n: int, seed: int) -> pd.DataFrame:
@@ -83,3 +85,13 @@ def test_evaluate_groups_a_set_as_it_groups_its_table(model: SeriesRegressor) ->
     a, b = (model.evaluate(X, known, by="ward", confidence=None).groups for X in (table, series))
     assert list(a) == list(b) == ["A", "B"]
     assert a["A"].metrics == b["A"].metrics
+
+
+def test_a_table_that_has_the_target_is_judged_as_it_is(model: SeriesRegressor) -> None:
+    table = in_wards(40, 3)
+    series = model.schema_.read(table, target="stay")
+    assert model.evaluate(table).metrics == model.evaluate(series).metrics
+    for form in (table, pl.from_pandas(table), pa.Table.from_pandas(table)):
+        assert model.score(form) == model.score(series)
+    with pytest.raises(InvalidTarget, match="give y, or a SeriesSet"):
+        model.score(table.drop(columns="stay"))

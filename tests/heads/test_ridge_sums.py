@@ -14,6 +14,12 @@ from denots.heads.ridge import Ridge, fit_ridge
 from denots.heads.ridge_sums import Block, Part, fit_ridge_parts
 
 
+@pytest.fixture(autouse=True)
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few rows are as many."""
+    monkeypatch.setattr(ridge_sums, "FEW", 0)
+
+
 def draw(n: int, size: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(n, 8))
@@ -97,3 +103,11 @@ def test_of_many_rows_some_are_left_out_and_the_map_is_that_of_all(monkeypatch: 
     told = ~np.isnan(some.left_out).any(axis=1)
     assert told.sum() == 5
     np.testing.assert_allclose(some.left_out[told], every.left_out[told], atol=1e-6)
+
+
+def test_few_rows_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    features, target = draw(50, 90, 2)
+    monkeypatch.setattr(ridge_sums, "FEW", 50)
+    expected, found = fit_ridge(features, target), from_parts(features, target, 37)
+    np.testing.assert_array_equal(found.weight, expected.weight)
+    np.testing.assert_array_equal(found.left_out, expected.left_out)

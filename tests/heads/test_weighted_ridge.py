@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneGroupOut
 
 from denots.heads import ridge
-from denots.heads.ridge import PENALTIES, fit_ridge
+from denots.heads.ridge import PENALTIES, fit_ridge, lean_of_means
 
 BOTH = pytest.mark.parametrize(("n", "size"), [(25, 60), (60, 12)])
 
@@ -91,3 +91,14 @@ def test_equal_weights_and_groups_of_one_change_nothing() -> None:
     )
     np.testing.assert_allclose(same.left_out, plain.left_out, rtol=1e-5)
     np.testing.assert_allclose(same.weight, plain.weight, rtol=1e-4, atol=1e-6)
+
+
+def test_a_mean_leans_away_from_what_is_left_out() -> None:
+    _, target, weight = table(30, 4)
+    groups = np.arange(30) // 3
+    for own_weight, own_groups in ((None, None), (weight, None), (None, groups), (weight, groups)):
+        mean = np.average(target, axis=0, weights=own_weight)
+        for k, lean in enumerate(lean_of_means(target, own_weight, own_groups)):
+            others = np.arange(30) != k if own_groups is None else own_groups != own_groups[k]
+            of_others = np.average(target[others], axis=0, weights=None if own_weight is None else own_weight[others])
+            np.testing.assert_allclose(mean + lean, of_others, atol=1e-12)

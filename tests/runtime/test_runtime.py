@@ -188,6 +188,12 @@ def test_answers_are_those_of_predict_in_every_form_of_input(place: Path, saved:
     np.testing.assert_array_equal(model.predict(table), denots.load(place / "trees-two").predict(table))
 
 
+def test_a_model_is_shown_in_a_line(place: Path) -> None:
+    shown = repr(runtime.load(place / "fast-two"))
+    assert shown.startswith("RuntimeModel(ClassAnswers(labels=(")
+    assert len(shown) < 200
+
+
 def test_a_model_of_rows_answers_at_any_moment(place: Path, saved: dict[str, Any]) -> None:
     asked, at = series(6, 4), [4.5, 7.25]
     for name in sorted(ROWS):

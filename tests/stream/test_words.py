@@ -50,6 +50,36 @@ def test_lines_with_words_have_the_bits_of_predict(system: str) -> None:
     assert names
     for name in names:
         assert [answer[name] for answer in answers] == told[name].tolist()
+    last = {answer["id"]: answer["status"] for answer in answers}
+    words = told.groupby("id")["status"].last().map(lambda status: status if "holds" in status else "ok")
+    assert last == words.to_dict()
+    assert last["s0"] == "unusual: column 'pos' holds 'Up'; training had 'asleep', 'down', 'up', should it be 'up'?"
+    assert last["s3"].startswith("unusual: column 'ward' holds 'C'")
+
+
+@either
+def test_a_word_is_unusual_from_its_row_on_and_is_still_known_after_a_snapshot(system: str) -> None:
+    stream = fitted(system).stream(lag=9.0, expire=20.0)
+    stream.push("a", 1.0, {"x": 1.0, "pos": "up"}, static={"ward": "A"})
+    stream.push("a", 2.0, {"pos": "Up"})
+    stream.push("b", 2.0, {"pos": "down"}, static={"ward": "Z"})
+    again = fitted(system).stream()
+    again.restore(stream.snapshot())
+    for one in (stream, again):
+        first, second = one.ask([("a", 1.0), ("a", 2.0)])
+        assert first.status == "ok"
+        assert second.status.startswith("unusual: column 'pos' holds 'Up'")
+        assert [answer.status[:32] for answer in one.now(2.0, ["b"])] == ["unusual: column 'ward' holds 'Z'"]
+        one.forget(30.0)
+        one.push("a", 31.0, {"pos": "up"})
+        assert one.now(31.0)[0].status == "ok"
+
+
+def test_of_a_long_word_the_beginning_is_kept() -> None:
+    stream = fitted("running-trees").stream()
+    stream.push("a", 1.0, {"pos": "up" * 100_000})
+    assert len(json.dumps(stream.snapshot().values)) < 1000
+    assert stream.now(1.0)[0].status.startswith(f"unusual: column 'pos' holds '{'up' * 29}")
 
 
 def test_spread_columns_are_still_read() -> None:

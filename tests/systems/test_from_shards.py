@@ -13,6 +13,7 @@ from denots.data.schema import TableSchema
 from denots.data.shards import ShardedSet
 from denots.errors import InvalidFolder, InvalidOption, InvalidTarget
 from denots.estimators import DeNOTSRegressor
+from denots.heads import ridge_sums
 from denots.systems import from_shards
 from denots.systems.from_shards import ShardedInputs
 from denots.training.loader import SHARDS_OPEN, draw_batches
@@ -21,6 +22,12 @@ from wave_series import waves
 SCHEMA = TableSchema(id="id", time="time", target="target")
 OPTIONS = {"oscillators": 16, "thresholds": 3}
 QUICK = {"max_epochs": 2, "batches_per_epoch": 3, "batch_size": 16, "state_size": 4, "depth": 2.0}
+
+
+@pytest.fixture(autouse=True)
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few series are as many."""
+    monkeypatch.setattr(ridge_sums, "FEW", 0)
 
 
 def sharded(series: SeriesSet, folder: Path, shards: int = 5) -> ShardedSet:

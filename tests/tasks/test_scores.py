@@ -63,6 +63,7 @@ def test_a_metric_that_most_draws_leave_undefined_has_no_interval() -> None:
     again = np.array([np.nan] * 200 + [0.5] * 100)
     assert np.isnan(interval(0.5, again, 0.95)).all()
     assert np.isnan(interval(float("nan"), np.full(300, 0.5), 0.95)).all()
+    assert np.isnan(interval(float("inf"), np.full(300, float("inf")), 0.95)).all()  # a size without limit
 
 
 def test_intervals_are_the_same_each_time_and_widen_with_confidence() -> None:

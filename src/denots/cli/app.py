@@ -86,7 +86,7 @@ def _common(
 
       denots data export bump --size 60 --split train --out train.csv
       denots data export bump --size 60 --split test --out test.csv
-      denots fit train.csv --target target --epochs 5 --out model
+      denots fit train.csv --target target --system fast --out model
       denots evaluate model test.csv
       denots predict model test.csv -o predictions.csv
     """

@@ -26,7 +26,7 @@ from denots.cli.learning import (
     schema_from,
     task_of,
 )
-from denots.cli.messages import complain, say, show_facts
+from denots.cli.messages import complain, say, show_facts, show_leaderboard
 from denots.cli.where import Members, Place, say_where
 from denots.errors import InvalidFolder, InvalidOption
 
@@ -312,20 +312,4 @@ def _summarise(estimator: "SeriesEstimator", series: "SeriesSet", seconds: float
         "model": str(out),
     }
     show_facts(facts)
-    _show_leaderboard(fitted.leaderboard)
-
-
-def _show_leaderboard(rows: list[dict[str, Any]]) -> None:
-    """Every system that was tried, by what it says of series that it has not seen."""
-    if not rows:
-        return
-    metric = rows[0]["metric"]
-    say(f"\n{'held out':<20}{metric:>10}{'+-':>8}{'loss':>9}{'seconds':>9}{'weight':>8}")
-    weights = rows[-1]["weights"]
-    for row in rows:
-        name = row["system"]
-        if "note" in row:
-            say(f"{name:<20}  {row['note']}")
-            continue
-        weight = f"{weights[name]:8.2f}" if name in weights else ""
-        say(f"{name:<20}{row['score']:10.4f}{row['spread']:8.4f}{row['loss']:9.4f}{row['seconds']:9.1f}{weight}")
+    show_leaderboard(fitted.leaderboard)

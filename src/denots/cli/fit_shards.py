@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denots.cli.messages import complain, say, show_facts
+from denots.cli.messages import complain, say, show_facts, show_leaderboard
 from denots.cli.where import say_where
 from denots.errors import InvalidOption
 
@@ -93,14 +93,15 @@ def _summarise(estimator: "SeriesEstimator", shards: "ShardedSet", seconds: floa
     from denots.registry import listed
 
     low, high = shards.statistics.lengths
-    metric, score = estimator.task_.metric_name, estimator.validation_score_
+    metric, score, spread = estimator.task_.metric_name, estimator.validation_score_, estimator.validation_spread_
     show_facts(
         {
             "system": f"{estimator.system_.name}: {estimator.system_.description}",
             "series": f"{len(shards)}, with {low:g} to {high:g} rows",
             "channels": listed(shards.channels),
-            f"validation {metric}": f"{score:.4f}, on {estimator.validation_size_} series",
+            f"validation {metric}": f"{score:.4f} ± {spread:.4f}, on {estimator.validation_size_} series",
             "seconds": f"{seconds:.1f}",
             "model": str(out),
         }
     )
+    show_leaderboard(estimator.fitted_.leaderboard)

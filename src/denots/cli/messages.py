@@ -31,6 +31,22 @@ def show_facts(facts: dict[str, str]) -> None:
         out.print(Text.assemble((name.ljust(width), "bold"), "  ", value), soft_wrap=True)
 
 
+def show_leaderboard(rows: list[dict[str, Any]]) -> None:
+    """Every system that was tried, by what it says of series that it has not seen."""
+    if not rows:
+        return
+    metric = rows[0]["metric"]
+    say(f"\n{'held out':<20}{metric:>10}{'+-':>8}{'loss':>9}{'seconds':>9}{'weight':>8}")
+    weights = rows[-1]["weights"]
+    for row in rows:
+        name = row["system"]
+        if "note" in row:
+            say(f"{name:<20}  {row['note']}")
+            continue
+        weight = f"{weights[name]:8.2f}" if name in weights else ""
+        say(f"{name:<20}{row['score']:10.4f}{row['spread']:8.4f}{row['loss']:9.4f}{row['seconds']:9.1f}{weight}")
+
+
 def print_whole(table: Any) -> None:
     """A table with whole rows, in pipes and on narrow screens, too."""
     wide = Console(file=out.file, width=400)

@@ -122,11 +122,12 @@ def _conclude(answers: "pd.DataFrame", id: str, out: Path, max_failed: float) ->
     status, ids = answers["status"].str, answers[id]
     by_series = status.startswith("not ").groupby(ids, sort=False).any()
     failed = int(by_series.sum())
-    unusual = ids[status.startswith("unusual")].nunique()
+    unusual, early = ids[status.startswith("unusual")].nunique(), int(status.startswith("asked before").sum())
     words = [f"{len(answers)} predictions in {'standard output' if out == STANDARD else out}"]
     words += [f"{failed} of {len(by_series)} series without an answer"] if failed else []
+    words += [f"{early} of them empty, asked before the first observation"] if early else []
     words += [f"{unusual} unlike the training data"] if unusual else []
-    told = "; ".join(words) + (" (see the column status)" if failed or unusual else "")
+    told = "; ".join(words) + (" (see the column status)" if failed or early or unusual else "")
     complain("done", told, "bold") if out == STANDARD else say(told)
     stop_if_many_failed(failed, len(by_series), max_failed)
 

@@ -51,7 +51,7 @@ def serve(
     ] = 600.0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Keep at most so many processors busy. Default: all.")] = None,
 ) -> None:
-    """Answer requests over HTTP with a fitted model (pip install 'denots[serve]').
+    r"""Answer requests over HTTP with a fitted model (pip install 'denots\[serve]').
 
     POST /predict takes a table as CSV, JSON or lines of JSON and answers for
     each series like `denots predict`, with a status. POST /stream takes rows

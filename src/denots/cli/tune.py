@@ -83,14 +83,14 @@ def tune(
     quiet: Quiet = False,
     place: Place = "local",
 ) -> None:
-    """Search the options of a system and write the best model.
+    r"""Search the options of a system and write the best model.
 
     Each trial is fitted as `denots fit` does and judged by the series that
     it holds back; trials that do worse than most are ended early. What was
     tried is kept in a folder: stopped or killed, the same command goes on.
     With --jobs 4 there are four trials at a time, with one processor each;
     with --on ray they are tasks of a cluster, and --jobs is for each of them.
-    Needs pip install 'denots[tune]'.
+    Needs pip install 'denots\[tune]'.
 
       denots tune visits.csv --target outcome --trials 50 -o model
       denots tune visits.csv --target outcome --budget 60 --jobs 4 -o model

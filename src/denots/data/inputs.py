@@ -62,8 +62,9 @@ def scan_series(X: Any, schema: "TableSchema | None" = None, width: int | None =
     if isinstance(X, np.ndarray) and X.dtype != object:
         return _scan_array(X)
     if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str):
+        one = "one Series is no set, and a slice of a set such as X[:1] is; else " if isinstance(X, Series) else ""
         raise InvalidSeries(
-            f"cannot read series from {type(X).__name__}; give a SeriesSet (for a table: SeriesSet.from_frame), "
+            f"cannot read series from {type(X).__name__}; {one}give a SeriesSet (for a table: SeriesSet.from_frame), "
             "an array (n, channels, time), or a list of (times, values) pairs or DataFrames."
         )
     if not len(X):
@@ -170,6 +171,11 @@ def _scan_items(items: dict[int, Item], bad: dict[str | int, str]) -> Reading:
 
 def _item(given: Any, position: int) -> Item:
     if isinstance(given, Series):
+        if given.static is not None:
+            raise InvalidSeries(
+                f"item {position} of the list is a Series with static features, whose names a list does not keep; give a SeriesSet, "
+                "of which a slice, a list of positions or a Boolean mask is one, too."
+            )
         return Item(given.times, given.values)
     if is_table(given):
         return _frame_item(given, position)
@@ -253,6 +259,11 @@ def _with_columns(items: dict[int, Item], channels: tuple[str, ...]) -> dict[int
 
 def is_table(given: Any) -> bool:
     return hasattr(given, "columns") and hasattr(given, "shape")
+
+
+def column_names(table: Any) -> set[str]:
+    """Of a pandas, polars or Arrow table, whose `columns` are arrays."""
+    return set(map(str, getattr(table, "column_names", table.columns)))
 
 
 def match_columns(series: SeriesSet, channels: tuple[str, ...], static_names: tuple[str, ...]) -> SeriesSet:

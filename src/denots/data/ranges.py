@@ -82,7 +82,7 @@ class Ranges:
             few, theirs = series.select(chosen), {place: found[k] for place, k in enumerate(chosen.tolist())}
             for c in np.unique(channels):
                 self._remark_on_channel(few, series.channels[c], few.values[:, c], usual[c], theirs)
-        return [_told(found[k]) if found.get(k) else "" for k in range(len(series))]
+        return [in_short(found[k]) if found.get(k) else "" for k in range(len(series))]
 
     def _usual(self, channel: str) -> "_Usual | None":
         """What training saw of a channel; None where that is nothing."""
@@ -130,8 +130,6 @@ class Ranges:
         channels = {name: c for c, name in enumerate(series.channels)}
         position = {name: k for k, name in enumerate(series.ids.tolist())} if texts else {}
         for name, columns in self._spread():
-            known = f"training had {listed([repr(category) for category in self.categories[name][:SHOWN]])}"
-            known += f" and {more} more" if (more := len(columns) - SHOWN) > 0 else ""
             lost: IntArray = np.zeros(0, dtype=np.int64)
             if static is not None and all(column in places for column in columns):
                 lost = np.flatnonzero((static[:, [places[column] for column in columns]] == 0).all(axis=1))
@@ -140,12 +138,7 @@ class Ranges:
                 lost = np.unique(series.owner()[rows])
             read = {position[id]: text for (id, column), text in texts.items() if column == name and id in position}
             for k in sorted({*lost.tolist(), *read}):
-                if k not in read:
-                    found[k].append(f"column {name!r} holds no category that is known; {known}")
-                    continue
-                near = nearest(read[k], self.categories[name])
-                hint = f", should it be {near[0]!r}?" if near else ""
-                found[k].append(f"column {name!r} holds {read[k]!r:.60}; {known}{hint}")
+                found[k].append(unknown_category(name, read.get(k), self.categories[name]))
 
     def _remark_on_static(self, series: SeriesSet, found: Remarks) -> None:
         if series.static is None:
@@ -233,7 +226,19 @@ _SHAPES: dict[str, tuple[Any, ...]] = {
 LATER = {"counts", "observed", "static_names", "static", "categories"}  # what earlier models lack
 
 
-def _told(remarks: list[str]) -> str:
+def unknown_category(column: str, text: str | None, categories: Sequence[str]) -> str:
+    """The remark on a text that training did not have; None where it is no longer known."""
+    known = f"training had {listed([repr(category) for category in categories[:SHOWN]])}"
+    known += f" and {more} more" if (more := len(categories) - SHOWN) > 0 else ""
+    if text is None:
+        return f"column {column!r} holds no category that is known; {known}"
+    near = nearest(text, categories)
+    hint = f", should it be {near[0]!r}?" if near else ""
+    return f"column {column!r} holds {text!r:.60}; {known}{hint}"
+
+
+def in_short(remarks: list[str]) -> str:
+    """The first remarks on a series, and how many more there are."""
     return "; ".join(remarks[:3]) + (f"; and {len(remarks) - 3} more" if len(remarks) > 3 else "")
 
 

@@ -20,12 +20,14 @@ class Reading:
     """The series that can be read, as if the rejected ones were not there; `ids` are all, in the order given.
 
     texts: by id and column, words that are none of the categories that are known; nothing in the series says them.
+    whole: the series before parts of them were hidden to be asked for, by which it is judged what is unusual.
     """
 
     series: SeriesSet
     rejected: tuple[Rejected, ...]
     ids: npt.NDArray[Any]
     texts: Mapping[tuple[Any, str], str] = field(default_factory=dict)
+    whole: SeriesSet | None = None
 
     def in_double(self) -> "Reading":
         """The same in float64, as numbers are pushed to a stream, so that what is told of a row has the same bits there."""
@@ -49,6 +51,13 @@ class Reading:
                 stacklevel=1,
             )
         return self.series
+
+
+def partly(visible: SeriesSet, reading: Reading) -> Reading:
+    """What is left of series that were read, of which the rest is asked for."""
+    places = {name: k for k, name in enumerate(reading.series.ids.tolist())}
+    whole = reading.series.select([places[name] for name in visible.ids.tolist()])
+    return Reading(visible, (), visible.ids, reading.texts, whole)
 
 
 def own_rows(reading: Reading) -> tuple[FloatArray, list[int]]:

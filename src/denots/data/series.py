@@ -204,9 +204,11 @@ class SeriesSet:
 
     def __getitem__(self, row: Any) -> "Series | SeriesSet":
         """One series by its position; a slice, a list of positions or a Boolean mask gives a set."""
+        if isinstance(row, tuple) and len(row) == 2 and row[1] is Ellipsis:  # as scikit-learn takes rows of an array
+            row = row[0]
         if isinstance(row, slice):
             return self.select(np.arange(len(self))[row])
-        if np.ndim(row):
+        if np.ndim(row) or not hasattr(row, "__index__"):
             return self.select(row)
         row = range(len(self))[row]
         span = slice(self.offsets[row], self.offsets[row + 1])
@@ -218,6 +220,11 @@ class SeriesSet:
             id=self.id(row),
             row_target=None if self.row_target is None else self.row_target[span],
         )
+
+    @property
+    def shape(self) -> tuple[int]:
+        """That of an array of series, by which scikit-learn takes parts of a set as sets, with all that belongs to them."""
+        return (len(self),)
 
     def __iter__(self) -> Iterator[Series]:
         return (self[row] for row in range(len(self)))

@@ -10,6 +10,8 @@ from denots.registry import listed, lookup
 if TYPE_CHECKING:
     import pandas as pd
 
+SHOWN = 3  # ids in an error
+
 
 def add_targets(
     frame: "pd.DataFrame", targets: "pd.DataFrame", schema: TableSchema
@@ -38,5 +40,11 @@ def add_targets(
     if len(twice):
         raise InvalidTarget(f"the table of targets has several rows for series {twice.iloc[0]!r}; give one row per id.")
     owner = frame[schema.id].astype(str)
+    if not owner.isin(keys).any():
+        theirs, ours = (listed([repr(name) for name in ids.unique()[:SHOWN]]) for ids in (keys, owner))
+        raise InvalidTarget(
+            f"the table of targets tells of no series of the other table: its ids are such as {theirs or 'none'}, those of the series such as "
+            f"{ours}; write them alike."
+        )
     told = {target: owner.map(targets[target].set_axis(keys)) for target in chosen}
     return frame.assign(**told), replace(schema, target=chosen)

@@ -26,7 +26,9 @@ FAR = 10.0  # robust standard deviations from the median; farther away is an out
 APART = 20.0  # so many times longer or shorter steps than usual look like another unit of time
 BINS = 24
 ODD_WORDS = 3  # of a channel that the suggested command reads as missing
+NUMBERED = r"\s*[<>~+-]?\s*\d"  # a text such as "71 bpm" or "1,326.0"
 COPIES = 4  # of the values that `fit` holds at once, roughly
+PROGRAM, FEATURE_COPIES = 400, 4  # megabytes without data; of the features of a ridge, likewise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +53,7 @@ class TimeFacts:
     unit: str
     spans: tuple[float, ...]  # of series: lowest, median, highest
     steps: tuple[float, ...]  # from row to row within a series, likewise
+    moments: int  # rows once those at one time of a series are one
     long_gaps: int  # steps of more than ten times the median one
     unsorted: int
     repeated: int
@@ -106,9 +109,19 @@ def inspect_table(
         target=target,
         remarks=(*remarks, *times.remarks, *_channel_remarks(channels)),
         command=_command(table, roles, times, channels, empty, na, form),
-        megabytes=COPIES * 8e-6 * len(groups.codes) * max(len(channels), 1),
+        megabytes=fit_megabytes(len(lengths), times.moments, len(channels)),
         seconds=fit_seconds(len(lengths)),
     )
+
+
+def fit_megabytes(series: int, moments: int, channels: int) -> float:
+    """What `denots fit` takes by default, roughly."""
+    return PROGRAM + COPIES * 8e-6 * moments * max(channels, 1) + FEATURE_COPIES * 4e-6 * series * most_features(series)
+
+
+def most_features(series: int) -> int:
+    """How many features a series has, which `systems/linear.py` decides; a test compares both."""
+    return 10_000 if series <= 4_000 else 4_000
 
 
 def fit_seconds(series: int) -> float:
@@ -135,8 +148,12 @@ def _examine(name: str, column: "pd.Series[Any]", groups: Groups, rows: IntArray
     observed: BoolArray = column.notna().to_numpy()
     if odd is None and kind_of(column) not in ("number", "bool"):
         kinds = int(column.nunique())
-        remark = f"holds text, {kinds} different words"
-        remark += "; named as a channel it is read as categories" if kinds <= MOST else "; leave it out"
+        remark = f"holds text, {kinds} different words" if kinds > 1 else "holds text, one word throughout"
+        told = column.dropna().astype(str)
+        if told.str.match(NUMBERED).mean() > 0.5:
+            remark += f", that begin with numbers, such as {told.iloc[0]!r:.40}; write these alone to have them read as numbers"
+        else:
+            remark += "; named as a channel it is read as categories" if kinds <= MOST else "; leave it out"
         return ChannelFacts(
             name, _share(observed), _owners(groups, rows[observed]), categories=kinds, remarks=(remark,)
         ), observed
@@ -148,8 +165,11 @@ def _examine(name: str, column: "pd.Series[Any]", groups: Groups, rows: IntArray
         remarks.append(
             f"has {int(odd.sum())} cell(s) that are no numbers, such as {words[0]!r}; --na reads them as missing"
         )
+    infinite: BoolArray = np.isinf(values)
+    if infinite.any():
+        remarks.append(f"has {int(infinite.sum())} infinite cell(s), which fit refuses; repair or empty them")
     observed = ~np.isnan(values)
-    x = values[observed]
+    x = values[observed & ~infinite]
     if not len(x):
         return ChannelFacts(name, 1.0, 0, remarks=(*remarks, "was never observed")), observed
     part = x if len(x) <= SAMPLE else np.random.default_rng(0).choice(x, SAMPLE, replace=False)
@@ -217,6 +237,7 @@ def _times(stamps: Stamps, groups: Groups, *, long: bool) -> TimeFacts:
         unit,
         _spread(spans),
         _spread(step),
+        len(order) - repeated,
         int((step > 10 * usual).sum()),
         unsorted,
         0 if long else repeated,

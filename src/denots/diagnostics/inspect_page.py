@@ -20,13 +20,14 @@ def facts(found: Inspection) -> dict[str, str]:
     told = {"table": found.table, **role_words(found.roles)}
     told["rows"] = f"{found.rows} in {found.series} series of {_range(found.lengths)} rows"
     told["spans"] = f"{_range(found.times.spans)}{unit}"
-    told["steps"] = f"{_range(found.times.steps)}{unit}; {found.times.long_gaps} are ten times the median or longer"
+    steps = f"{_range(found.times.steps)}{unit}; {found.times.long_gaps} are ten times the median or longer"
+    told["steps"] = steps if found.times.moments > found.series else "none: every series has one moment"
     told["order"] = f"{found.times.unsorted} rows out of order, {found.times.repeated} at the same time as another"
     told["empty series"] = str(found.empty)
     if found.target:
         total = sum(found.target.values())
         told["classes"] = listed(f"{name}: {count} ({count / total:.1%})" for name, count in found.target.items())
-    told["fit takes"] = f"about {found.megabytes + 400:.0f} MB, and {found.seconds:.0f} s unless told otherwise"
+    told["fit takes"] = f"about {found.megabytes:.0f} MB, and {found.seconds:.0f} s unless told otherwise"
     return told
 
 

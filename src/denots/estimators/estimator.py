@@ -13,10 +13,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from denots.data.inputs import as_series_set, check_row_length, match_columns, read_target, scan_series
+from denots.data.inputs import (
+    as_series_set,
+    check_row_length,
+    column_names,
+    is_table,
+    match_columns,
+    read_target,
+    scan_series,
+)
 from denots.data.ranges import Ranges
 from denots.data.reading import Reading
 from denots.data.reject import joint_error
+from denots.data.remarks import check_magnitudes
 from denots.data.schema import TableSchema
 from denots.data.series import SeriesSet, target_names
 from denots.data.shards import ShardedSet
@@ -141,6 +150,7 @@ class SeriesEstimator(BaseEstimator):
             others = {"sample_weight": sample_weight, "groups": groups, "validation": validation}
             fit_shards(self, series, class_weight=class_weight, callbacks=callbacks, **others)
             return self
+        check_magnitudes(series)
         weight, members = self._weights(sample_weight, series), read_groups(groups, len(series))
         task = self.task_type.read(series)
         part = replace(task.pose(series), weight=None if weight is None else torch.from_numpy(weight), groups=members)
@@ -181,8 +191,11 @@ class SeriesEstimator(BaseEstimator):
         if val is None and held is not None:
             self.validation_size_ = int((~held.flatten(1).isnan().any(dim=1)).sum())
         self.calibration_ = Calibration.of(problem.task, told)
+        compared = self.fitted_.compared
         self.validation_spread_ = (
-            float("nan") if told is None else standard_error(problem.task, told[1], told[0].target)
+            float("nan")
+            if told is None
+            else standard_error(problem.task, told[1] if compared is None else compared, told[0].target)
         )
         self._warn_of_failures(len(train))
         return self
@@ -230,17 +243,24 @@ class SeriesEstimator(BaseEstimator):
 
         return evaluate(self, X, y, by, confidence, coverage)
 
-    def read(self, X: Any) -> Reading:
-        """What can be read of X, in any form that `predict` takes, with channels and static features as fitted."""
+    def read(self, X: Any, *, known: bool = False) -> Reading:
+        """What can be read of X, in any form that `predict` takes, with channels and static features as fitted.
+
+        Args:
+            known: read the target, too, where X is a table that has its columns.
+        """
         check_is_fitted(self)
         check_row_length(X, self.n_features_in_, len(self.channels_), type(self).__name__)
-        reading = X if isinstance(X, Reading) else scan_series(X, self.table_schema(), len(self.channels_))
+        schema = self.table_schema()
+        if known and is_table(X) and schema.targets and set(schema.targets) <= column_names(X):
+            X = schema.scan(X, target=schema.target)
+        reading = X if isinstance(X, Reading) else scan_series(X, schema, len(self.channels_))
         series = match_columns(reading.series, self.channels_, self.static_names_)
         return replace(reading, series=series if self.task_.causal else series.without_row_target())
 
     def read_known(self, X: Any, y: Any = None) -> SeriesSet:
         """The series of X that can be read, with their known answers as target; y may be left out as in `fit`."""
-        reading = self.read(X)
+        reading = self.read(X, known=y is None)
         if y is not None and reading.rejected:
             lost = {bad.id for bad in reading.rejected}
             kept = np.array([name not in lost for name in reading.ids.tolist()])

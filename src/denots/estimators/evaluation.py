@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from denots.data.reading import Reading
+from denots.data.reading import Reading, partly
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption, InvalidTarget, Rejected, SkippedSeries
 from denots.estimators.conformal import limits
@@ -24,7 +24,7 @@ def evaluate(
     estimator: "SeriesEstimator", X: Any, y: Any, by: Any, confidence: float | None, coverage: float | None
 ) -> Scores:
     """All metrics of the task; `rows` of the result has every series that was given, those without an answer, too."""
-    task, reading = estimator.task_, estimator.read(X)
+    task, reading = estimator.task_, estimator.read(X, known=y is None)
     known = estimator.read_known(reading, y) if task.needs_target else reading.series
     unread = reading.rejected
     reading = judgeable(task, replace(reading, series=known))
@@ -32,9 +32,9 @@ def evaluate(
     _tell_of_unknown(unknown, len(reading.ids))
     part = task.pose(reading.series)
     at = None if part.at is None else part.at.double().numpy()
-    whole = Reading(part.series, (), part.series.ids, reading.texts)
-    answers = estimator._answers(whole, at)
-    ends = None if coverage is None else limits(estimator, whole, coverage, None, at)
+    asked = partly(part.series, reading)
+    answers = estimator._answers(asked, at)
+    ends = None if coverage is None else limits(estimator, asked, coverage, None, at)
     n, own = len(reading.ids), _positions(reading, part.series.ids.tolist())
     groups = {} if by is None else _groups(estimator, X, by, reading, own)
     scores = task.scores(answers.outputs, part, confidence=confidence, groups=groups, limits=ends)

@@ -8,6 +8,7 @@ import numpy as np
 
 from denots.data.asked import as_rectangle, asked_times
 from denots.data.inputs import as_series_set
+from denots.data.reading import partly
 from denots.errors import InvalidOption
 from denots.estimators.estimator import SeriesEstimator
 from denots.systems import System
@@ -126,6 +127,7 @@ class SeriesForecaster(SeriesEstimator):
 
     def score(self, X: Any, y: Any = None) -> float:
         """R2 over all rows hidden as in training."""
-        part = self.task_.pose(self.read(X).series)
-        outputs = self._answers(part.series, None if part.at is None else part.at.numpy()).outputs
+        reading = self.read(X)
+        part = self.task_.pose(reading.series)
+        outputs = self._answers(partly(part.series, reading), None if part.at is None else part.at.numpy()).outputs
         return float(self.task_.metric(outputs, part.target))

@@ -100,9 +100,9 @@ class RowPredictor(SeriesEstimator):
         given = {"sample_weight": sample_weight, "groups": groups, "validation": validation, "callbacks": callbacks}
         return self._fit(series, class_weight=self.class_weight, **given)
 
-    def read(self, X: Any) -> Reading:
+    def read(self, X: Any, *, known: bool = False) -> Reading:
         """As in `SeriesEstimator`, in float64."""
-        return super().read(X).in_double()
+        return super().read(X, known=known).in_double()
 
     def _to_learn(self, X: Any, y: Any) -> Any:
         return as_series_set(X)

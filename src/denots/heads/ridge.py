@@ -83,7 +83,10 @@ def fit_ridge(
     varies = spread > 1e-6 * np.maximum(1.0, np.abs(centre))
     usual = np.median(spread[varies]) if varies.any() else 1.0
     inverse = np.where(varies, 1 / np.maximum(spread, usual), 0.0)
-    scaled = ((features - centre) * inverse).astype(np.float32)
+    scaled = np.empty(features.shape, dtype=np.float32)
+    for first in range(0, n, LARGE):  # all rows in double precision would be the peak of memory
+        part = slice(first, first + LARGE)
+        scaled[part] = (features[part] - centre) * inverse
     middle = np.average(target, axis=0, weights=weight)
     centred = target - middle
     if weight is not None:
@@ -98,6 +101,20 @@ def fit_ridge(
     bias = middle - slopes @ centre
     told = left_out / rows.root + middle
     return Ridge(np.ascontiguousarray(slopes, dtype=np.float32), bias.astype(np.float32), told)
+
+
+def lean_of_means(target: FloatArray, weight: FloatArray | None, groups: npt.NDArray[np.integer] | None) -> FloatArray:
+    """How far the mean of the other rows lies from that of all [n, outputs], for each row that is left out.
+
+    It lies on the other side of it than the row, by its share. Where features say little, answers for left-out rows are ranked by that
+    alone, from the most wrong one on; without it they stand above one mean, each by slopes that were told by the others.
+    """
+    own = np.ones(len(target)) if weight is None else weight
+    labels = np.arange(len(target)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    apart = (target - np.average(target, axis=0, weights=own)) * own[:, None]
+    together = np.stack([np.bincount(labels, column) for column in apart.T], axis=1)
+    others = own.sum() - np.bincount(labels, own)
+    return np.asarray(-(together / others[:, None])[labels])
 
 
 def choose_penalty(scaled: FloatArray, centred: FloatArray) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import blas, cholesky, solve_triangular
 
 from denots.cluster.workers import Here, Workers
-from denots.heads.ridge import ENOUGH, LARGE, PENALTIES, Ridge, choose_penalty
+from denots.heads.ridge import ENOUGH, LARGE, PENALTIES, Ridge, choose_penalty, fit_ridge
 from denots.shapes import FloatArray, IntArray
 
 
@@ -34,6 +34,7 @@ class Part(NamedTuple):
 Read = Callable[
     [Part, IntArray], Iterable[Block]
 ]  # some rows of a part, which are counted from its first, in this order
+FEW = 3000  # rows that are put together, for then their products are a smaller matrix than those of features
 TOLD = 20_000  # rows that are left out, each once, at most; more would hardly change what is known of an answer
 
 
@@ -112,9 +113,11 @@ class _Equations(NamedTuple):
 
 
 def fit_ridge_parts(read: Read, parts: Sequence[Part], workers: Workers | None = None) -> Ridge:
-    """What `fit_ridge` gives for all rows together, to rounding; parts are read once, or twice where few features
+    """What `fit_ridge` gives for all rows together, to rounding; of many rows, parts are read once, or twice where few features
     let all rows tell the penalty, and then the rows that are left out, TOLD at most: others have NaN there."""
     do, rows = (workers or Here()).in_order, parts[-1].end
+    if rows <= FEW:
+        return fit_ridge(*_stacked([block for part in parts for block in read(part, _all(part))]))
     shuffled = np.random.default_rng(0).permutation(rows)
     chosen, told = np.sort(shuffled[:ENOUGH]), np.sort(shuffled[:TOLD])
     del shuffled

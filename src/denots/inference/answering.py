@@ -47,7 +47,8 @@ def ask(model: Model, ranges: Ranges, reading: Reading, at: FloatArray | None = 
     failed = np.zeros(n, dtype=bool)
     for bad in reading.rejected:
         status[position[bad.id]], failed[position[bad.id]] = f"not read: {bad.reason}", True
-    for row, remark in zip(rows, ranges.remarks(series, reading.texts), strict=True):
+    seen = series if reading.whole is None else reading.whole
+    for row, remark in zip(rows, ranges.remarks(seen, reading.texts), strict=True):
         if remark:
             status[row] = f"unusual: {remark}"
     questions, unasked = None, None

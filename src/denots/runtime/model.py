@@ -18,11 +18,12 @@ from denots.inference.carried import Carried
 from denots.inference.state import State
 from denots.inference.streamed import Streamed
 from denots.inference.told import Model
+from denots.registry import listed
 from denots.shapes import FloatArray
 from denots.stream.stream import Rules, Stream
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RuntimeModel:
     """The answers of a saved model.
 
@@ -40,6 +41,9 @@ class RuntimeModel:
     schema: TableSchema
     expected: int
     state: State
+
+    def __repr__(self) -> str:
+        return f"RuntimeModel({self.task}, channels {listed(self.channels)})"
 
     @property
     def classes(self) -> np.ndarray:

@@ -20,7 +20,7 @@ from denots.shapes import FloatArray
 from denots.stream.carrying import Carrying
 from denots.stream.snapshot import Snapshot, digest_of
 from denots.stream.track import Track
-from denots.stream.words import Words
+from denots.stream.words import Strangers, Words
 
 NOTHING_YET, NOT_SOLVED, PAST = "nothing observed yet", "not solved", "further back than the lag"
 Cell = float | str | None
@@ -75,8 +75,9 @@ class Stream:
         schema: TableSchema | None = None,
     ) -> None:
         self.model, self.channels, self.static_names = model, channels, static_names
-        categories, na = ({}, ()) if schema is None else (schema.categories or {}, schema.na)
-        self._words, self._static_words = Words(channels, categories, na), Words(static_names, categories, na)
+        self._categories, na = ({}, ()) if schema is None else (schema.categories or {}, schema.na)
+        self._words = Words(channels, self._categories, na)
+        self._static_words = Words(static_names, self._categories, na)
         self._places = {name: k for k, name in enumerate(channels)}
         self._nothing = np.full(len(channels), np.nan)
         self._begin(rules or Rules(), 0)
@@ -87,6 +88,7 @@ class Stream:
         self._tracks: dict[str | int, Track] = {}
         self._oldest: list[tuple[float, int, Track]] = []  # a heap, by a time that no track's latest row lies before
         self._numbers = count()
+        self._strangers = Strangers(self._categories)
         carried = self.model.carried
         self._carrying = None if carried is None else Carrying(carried)
 
@@ -116,12 +118,16 @@ class Stream:
         if not isinstance(id, str | int) or isinstance(id, bool):
             raise InvalidEvent(f"an id is text or a whole number; got {id!r:.60}.")
         moment = _number(time, id, "the time")
-        row, seen = self._row(id, values)
-        known = self._tracks.get(id)
-        track = self._new(id, moment, static, start) if known is None else known
+        row, seen, unknown = self._row(id, values)
+        track, strange = self._tracks.get(id), dict[str, str]()
+        known = track is not None
+        if track is None:
+            track, strange = self._new(id, moment, static, start)
         gone = track.add(moment, row, seen, self.rules.lag, self.rules.rows)
-        if known is None:
+        if not known:
             self._follow(track)
+        self._strangers.note(id, -math.inf, strange)
+        self._strangers.note(id, moment, unknown)
         if self._carrying is None:
             track.keep_latest(self.rules.rows)
         else:
@@ -154,6 +160,7 @@ class Stream:
             _, number, track = heapq.heappop(self._oldest)
             if time - track.latest > self.rules.expire:
                 del self._tracks[track.id]
+                self._strangers.forget(track.id)
                 gone.append(track.id)
                 if self._carrying is not None:
                     self._carrying.forget(track)
@@ -171,6 +178,7 @@ class Stream:
             "rules": {name: None if value == math.inf else value for name, value in asdict(self.rules).items()},
             "pushed": self.pushed,
             "ids": [track.id for track in tracks],
+            "strangers": self._strangers.kept(),
         }
         self._catch_up()
         memory = {} if self._carrying is None or not tracks else self._carrying.first_states(tracks)
@@ -208,6 +216,8 @@ class Stream:
             own = list(arrays["values"][rows])
             times = arrays["times"][rows].tolist()
             self._follow(Track(id, start, static, told, times, own, seen[rows], latest, [], before, seen_before))
+        for id, since, name, word in values.get("strangers", ()):
+            self._strangers.note(id, since, {name: word})
         if self._carrying is not None and self._tracks:
             memory = {name[len(MEMORY) :]: array for name, array in arrays.items() if name.startswith(MEMORY)}
             self._carrying.restore(list(self._tracks.values()), memory)
@@ -216,9 +226,13 @@ class Stream:
     def _digest(self) -> str:
         return digest_of(self.model.state)
 
-    def _new(self, id: str | int, time: float, static: Mapping[str, Cell] | None, start: float | None) -> Track:
+    def _new(
+        self, id: str | int, time: float, static: Mapping[str, Cell] | None, start: float | None
+    ) -> tuple[Track, dict[str, str]]:
+        """A series, and the words of its static features that training did not have."""
         begun = time if start is None else _number(start, id, "the start")
-        return Track(id, begun, self._static(id, static or {}), told=start is not None)
+        row, unknown = self._static(id, static or {})
+        return Track(id, begun, row, told=start is not None), unknown
 
     def _follow(self, track: Track) -> None:
         self._tracks[track.id] = track
@@ -248,9 +262,15 @@ class Stream:
         columns = self.model.task.columns(self.model.task.answer(told.outputs))
         names, cells = list(columns), zip(*(column.tolist() for column in columns.values()), strict=True)
         return [
-            Answer(track.id, time, dict(zip(names, row, strict=True))) if ok else Answer(track.id, time, {}, NOT_SOLVED)
+            Answer(track.id, time, dict(zip(names, row, strict=True)), self._unusual(track, time))
+            if ok
+            else Answer(track.id, time, {}, NOT_SOLVED)
             for (track, time), row, ok in zip(asked, cells, told.ok.tolist(), strict=True)
         ]
+
+    def _unusual(self, track: Track, time: float) -> str:
+        remark = self._strangers.remark(track.id, time)
+        return f"unusual: {remark}" if remark else "ok"
 
     def _series(self, tracks: list[Track]) -> SeriesSet:
         return SeriesSet(
@@ -269,29 +289,32 @@ class Stream:
             raise InvalidEvent(f"series {id!r} is not known; push a row of it first. It may have expired.")
         return self._tracks[id]
 
-    def _row(self, id: str | int, values: Mapping[str, Cell]) -> tuple[FloatArray, bool]:
-        """A cell for each channel, and whether anything was seen."""
-        row, seen = self._nothing.copy(), False
+    def _row(self, id: str | int, values: Mapping[str, Cell]) -> tuple[FloatArray, bool, dict[str, str]]:
+        """A cell for each channel, whether anything was seen, and the words that training did not have."""
+        row, seen, unknown = self._nothing.copy(), False, dict[str, str]()
         for name, value in _named(values, id).items():
             place = self._places.get(name)
             if place is None:
                 lookup({**self._words.places, **self._places}, name, f"channel of series {id!r}:")
-                seen |= self._words.put(row, name, value, f"series {id!r}: channel")
+                word = self._words.put(row, name, value, f"series {id!r}: channel")
+                seen |= word is not None
+                unknown |= self._words.unknown(name, word)
             elif value is not None:
                 row[place] = number = _number(value, id, "channel", name)
                 seen |= number == number
-        return row, seen
+        return row, seen, unknown
 
-    def _static(self, id: str | int, static: Mapping[str, Cell]) -> FloatArray:
+    def _static(self, id: str | int, static: Mapping[str, Cell]) -> tuple[FloatArray, dict[str, str]]:
         known = {name: k for k, name in enumerate(self.static_names)}
-        row = np.full(len(known), np.nan)
+        row, unknown = np.full(len(known), np.nan), dict[str, str]()
         for name, value in _named(static, id).items():
             lookup({**self._static_words.places, **known}, name, f"static feature of series {id!r}:")
             if name not in known:
-                self._static_words.put(row, name, value, f"series {id!r}: static")
+                word = self._static_words.put(row, name, value, f"series {id!r}: static")
+                unknown |= self._static_words.unknown(name, word)
             elif value is not None:
                 row[known[name]] = _number(value, id, "static", name)
-        return row
+        return row, unknown
 
 
 def _status(track: Track, time: float) -> str:

@@ -147,10 +147,11 @@ class Auto(Configured):
                 board.append({"system": name, "note": "left out: it would not have fitted into the budget"})
             else:
                 found[name] = tried
-                board.append(_row(name, task, tried.held_out, target, tried.seconds))
+                board.append(_row(name, task, tried.held_out, target, tried.seconds, tried.compared))
         blended = combine(task, found, trivial, target, problem.train.weight, unlikely=self.unlikely)
         told = trivial if blended.held_out is None else blended.held_out
-        last = _row(BLEND, task, told, target, time.perf_counter() - started) | {"weights": _weights(blended)}
+        last = _row(BLEND, task, told, target, time.perf_counter() - started, blended.compared)
+        last["weights"] = _weights(blended)
         if not blended.members:
             warnings.warn(
                 "nothing that was tried beats the trivial answer, so that is what the model gives: either these series "
@@ -287,10 +288,13 @@ def combine(
     if not kept or not float(loss(total[known])) < float(loss(trivial[known])):
         kept, weights, total = [], np.zeros(0), trivial
     members = {name: found[name] for name in kept}
+    own = zip(weights.tolist(), members.values(), strict=True)
+    leans = [weight * member.lean for weight, member in own if member.lean is not None]
     return Blend(
         task=task,
         parameters=sum(member.parameters for member in members.values()),
         held_out=total,
+        lean=torch.stack(leans).sum(dim=0) if leans else None,
         members=members,
         weights=weights,
         base=trivial.reshape(-1, task.outputs)[0].numpy() * (1 - weights.sum()),
@@ -313,15 +317,18 @@ def _weighed(
     return weights, trivial + torch.stack(parts).sum(dim=0)
 
 
-def _row(name: str, task: Task, outputs: Tensor, target: Tensor, seconds: float) -> dict[str, Any]:
+def _row(
+    name: str, task: Task, outputs: Tensor, target: Tensor, seconds: float, compared: Tensor | None = None
+) -> dict[str, Any]:
     """Metric with its standard error over series, loss and time; of the series that something is said of."""
     known = ~outputs.flatten(1).isnan().any(dim=1)
+    compared = (outputs if compared is None else compared)[known]
     outputs, target = outputs[known], target[known]
     return {
         "system": name,
         "metric": task.metric_name,
-        "score": float(task.metric(outputs, target)),
-        "spread": standard_error(task, outputs, target),
+        "score": float(task.metric(compared, target)),
+        "spread": standard_error(task, compared, target),
         "loss": float(task.loss(outputs, target)),
         "series": len(target),
         "seconds": round(seconds, 2),

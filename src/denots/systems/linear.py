@@ -14,7 +14,7 @@ from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
 from denots.features import Convolutions, NormalScores, Oscillators, RandomFields, Summary
 from denots.heads.combine import calibrate
-from denots.heads.ridge import Ridge, fit_ridge
+from denots.heads.ridge import Ridge, fit_ridge, lean_of_means
 from denots.inference.linear_model import LinearAnswers, table_of
 from denots.inference.solve import MAX_STATES
 from denots.options import Choice, Range, tunable
@@ -208,16 +208,18 @@ def linear_model(problem: Problem, features: Any, static: NormalScores | None, r
     left_out = torch.from_numpy(ridge.left_out)
     told = ~left_out.isnan().any(dim=1)
     weight = None if train.weight is None else train.weight[told]
-    factor, shift = (
-        calibrate(left_out[told], held_out_loss(task, train.target[told], weight))
-        if task.learns == "classes"
-        else (1.0, np.zeros(task.outputs))
-    )
+    factor, lean = 1.0, None
+    shift: FloatArray = np.zeros(task.outputs)
+    if task.learns == "classes":
+        factor, shift = calibrate(left_out[told], held_out_loss(task, train.target[told], weight))
+        own = None if train.weight is None else train.weight.numpy()
+        lean = torch.from_numpy(factor * lean_of_means(signs(task, train.target), own, train.groups))
     model: LinearModel = judged(
         LinearModel(
             task=task,
             parameters=ridge.weight.size + ridge.bias.size,
             held_out=left_out * factor + torch.from_numpy(shift),
+            lean=lean,
             features=features,
             static=static,
             ridge=ridge,
@@ -249,8 +251,9 @@ def judged(model: Any, problem: Problem) -> Any:
     """The model with its score and loss: on the validation part, or by what was held out."""
     if problem.val is not None:
         told, target = model.outputs(problem.val.series).outputs, problem.val.target
+        compared = told
     else:
         known = ~model.held_out.isnan().any(dim=1)
-        told, target = model.held_out[known], problem.train.target[known]
+        told, compared, target = model.held_out[known], model.compared[known], problem.train.target[known]
     task = problem.task
-    return replace(model, score=float(task.metric(told, target)), loss=float(task.loss(told, target)))
+    return replace(model, score=float(task.metric(compared, target)), loss=float(task.loss(told, target)))

@@ -60,6 +60,7 @@ class Fitted(abc.ABC):
 
     score, loss: the metric and the loss on the validation part; NaN without one.
     held_out: outputs for the training series by models that have not learnt from them, where there are such.
+    lean: how far each of those leans away from its own answer because that was missing in a mean; None where it does not.
     held_back: the same for the validation series, where the system itself has learnt from them in the end.
     leaderboard: what was tried, one row a system; empty where there was no choice.
     curve: one row an epoch, or an iteration; empty where there are none.
@@ -75,12 +76,18 @@ class Fitted(abc.ABC):
     seconds: float = 0.0
     failures: int = 0
     held_out: Tensor | None = None
+    lean: Tensor | None = None
     held_back: Tensor | None = None
     leaderboard: list[dict[str, Any]] = field(default_factory=list)
 
     @abc.abstractmethod
     def outputs(self, series: SeriesSet, at: Tensor | None = None) -> Output:
         """Raw outputs of the task for each series, at its end or at query times; the same in any company."""
+
+    @property
+    def compared(self) -> Tensor | None:
+        """What was held out, as metrics compare one series with another; its loss is that of `held_out`."""
+        return self.held_out if self.held_out is None or self.lean is None else self.held_out - self.lean
 
     @property
     def carried(self) -> Carried | None:

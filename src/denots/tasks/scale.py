@@ -7,11 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from denots.data.remarks import LARGEST
 from denots.errors import InvalidOption, InvalidTarget
 from denots.inference.answers import stretch, units
 from denots.shapes import FloatArray
-
-LARGEST = 1e150  # squares of larger numbers leave float64
 
 Units = Literal["standardised", "centred", "raw"]
 

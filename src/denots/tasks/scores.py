@@ -89,14 +89,14 @@ def score(model: Judge, baseline: Judge, rows: IntArray, confidence: float | Non
 
 
 def interval(value: float, again: FloatArray, confidence: float) -> tuple[float, float]:
-    """The bias-corrected percentile interval of a metric from its resampled values; NaN where most are not defined.
+    """The bias-corrected percentile interval of a metric from its resampled values; NaN where it is infinite or most are not defined.
 
     Plain percentiles would miss metrics that resampling moves, such as a calibration error, which grows with noise.
     """
     from scipy.stats import norm
 
     known = again[~np.isnan(again)]
-    if np.isnan(value) or 2 * len(known) < len(again):
+    if not np.isfinite(value) or 2 * len(known) < len(again):
         return NAN, NAN
     below = (np.mean(known < value) + np.mean(known <= value)) / 2
     bias = norm.ppf(np.clip(below, 0.5 / len(known), 1 - 0.5 / len(known)))
