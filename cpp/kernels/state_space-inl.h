@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "denots/state_space.h"
 #include "gemm-inl.h"
@@ -60,7 +62,7 @@ class Selective {
   // What the longest series needs; the way forward keeps one state.
   struct Memory {
     Real *mixed, *smooth, *slope, *gate, *step, *decay, *y, *states;
-    Real *to_smooth, *to_state, *to_y, *to_drive, *to_decay, *to_pairs, *turned;
+    Real *share, *gated, *to_smooth, *to_state, *told, *to_drive, *to_decay, *to_pairs, *turned;
 
     Memory(const Selective& of, bool back, Arena& arena) {
       const std::int64_t rows = of.longest_, before = of.mixer_.taps - 1, state = of.mixer_.state * of.inner_;
@@ -71,7 +73,7 @@ class Selective {
       states = arena.take<Real>((back ? rows + 1 : 1) * state);
       to_smooth = arena.take<Real>(back ? (rows + before) * of.smoothed_ : 0);
       to_state = arena.take<Real>(back ? state : 0);
-      for (Real** part : {&to_y, &to_drive, &to_decay}) *part = arena.take<Real>(of.inner_);
+      for (Real** part : {&share, &gated, &told, &to_drive, &to_decay}) *part = arena.take<Real>(of.inner_);
       to_pairs = arena.take<Real>(of.pairs_ * lanes), turned = arena.take<Real>(of.pairs_ * lanes);
     }
   };
@@ -80,16 +82,11 @@ class Selective {
     const std::int64_t first = mixer_.offsets[series], rows = mixer_.offsets[series + 1] - first;
     read(first, rows, m);
     scan<false>(rows, m);
-    alignas(64) Real gated[lanes];
     for (std::int64_t t = 0; t < rows; ++t) {
-      Real* const to = found + (first + t) * mixer_.inner;
-      const Real scale = scale_of(m.y + t * inner_, m.gate + t * inner_);
-      for (std::int64_t i = 0; i < inner_; i += lanes) {
-        const V gate = load(m.gate + t * inner_ + i);
-        const V z = load(m.y + t * inner_ + i) * gate * sigmoid_of_twice(gate * Real(0.5));
-        store(gated, z * scale * load(parameters_.norm + i));
-        std::copy_n(gated, std::min<std::int64_t>(lanes, mixer_.inner - i), to + i);
-      }
+      const Real scale = open(t, m);
+      for (std::int64_t i = 0; i < inner_; i += lanes)
+        store(m.gated + i, load(m.gated + i) * scale * load(parameters_.norm + i));
+      copy(m.gated, mixer_.inner, found + (first + t) * mixer_.inner, mixer_.inner);
     }
   }
 
@@ -100,10 +97,8 @@ class Selective {
     scan<true>(rows, m);
     std::fill_n(m.to_state, mixer_.state * inner_, Real(0));
     std::fill_n(m.to_smooth, (rows + mixer_.taps - 1) * smoothed_, Real(0));
-    for (std::int64_t t = rows - 1; t >= 0; --t) {
-      pull_gate(first + t, t, m, gradient, sums);
-      pull_state(first + t, t, m, gradient, sums);
-    }
+    for (std::int64_t t = 0; t < rows; ++t) pull_gate(first + t, t, m, gradient, sums);
+    for (std::int64_t t = rows - 1; t >= 0; --t) pull_state(first + t, t, m, gradient, sums);
     pull_smooth(first, rows, m, gradient, sums);
   }
 
@@ -125,16 +120,38 @@ class Selective {
   // Where a channel of the convolution stands: those of b and c begin with a vector.
   std::int64_t place(std::int64_t c) const { return c < mixer_.inner ? c : inner_ + c - mixer_.inner; }
 
-  void spread(const Real* heads, Real* channels) const {
-    const std::int64_t width = head();
-    for (std::int64_t h = 0; h < mixer_.heads; ++h) std::fill_n(channels + h * width, width, heads[h]);
-    std::fill(channels + mixer_.inner, channels + inner_, Real(0));
+  // Calls the work with the width of a head, which the compiler knows where it is the usual one.
+  template <class Work>
+  void with_width(Work work) const {
+    constexpr std::integral_constant<std::int64_t, 8> usual;
+    if (head() == usual)
+      work(usual);
+    else
+      work(head());
   }
 
-  static Real total(V lanes_of) {
-    Real sum = 0;
-    for (int lane = 0; lane < lanes; ++lane) sum += lanes_of[lane];
-    return sum;
+  void spread(const Real* heads, Real* channels) const {
+    with_width([=](auto width) {
+      for (std::int64_t h = 0; h < mixer_.heads; ++h)
+        for (std::int64_t k = 0; k < width; ++k) channels[h * width + k] = heads[h];
+    });
+    for (std::int64_t i = mixer_.inner; i < inner_; ++i) channels[i] = 0;
+  }
+
+  static Real total(V some) {
+    alignas(64) Real sums[lanes];
+    store(sums, some);
+    for (int half = lanes / 2; half > 0; half /= 2)
+      for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    return sums[0];
+  }
+
+  // Numbers at any address, in whole vectors where there are any; `to` is filled up with zeros to `size`.
+  static void copy(const Real* from, std::int64_t count, Real* to, std::int64_t size) {
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) std::memcpy(to + i, from + i, sizeof(V));
+    for (; i < count; ++i) to[i] = from[i];
+    for (; i < size; ++i) to[i] = 0;
   }
 
   void read(std::int64_t first, std::int64_t rows, const Memory& m) const {
@@ -142,12 +159,10 @@ class Selective {
     std::fill_n(m.mixed, before * smoothed_, Real(0));
     for (std::int64_t t = 0; t < rows; ++t) {
       const Real* const from = mixer_.projected + (first + t) * mixer_.width();
-      Real *const gate = m.gate + t * inner_, *const mixed = m.mixed + (before + t) * smoothed_;
-      std::fill(gate + mixer_.inner, std::copy_n(from, mixer_.inner, gate) + (inner_ - mixer_.inner),
-                Real(0));
-      std::fill_n(mixed, smoothed_, Real(0));
-      std::copy_n(from + mixer_.inner, mixer_.inner, mixed);
-      std::copy_n(from + 2 * mixer_.inner, 2 * mixer_.state, mixed + inner_);
+      Real* const mixed = m.mixed + (before + t) * smoothed_;
+      copy(from, mixer_.inner, m.gate + t * inner_, inner_);
+      copy(from + mixer_.inner, mixer_.inner, mixed, inner_);
+      copy(from + 2 * mixer_.inner, 2 * mixer_.state, mixed + inner_, smoothed_ - inner_);
       spread(mixer_.step + (first + t) * mixer_.heads, m.step + t * inner_);
       spread(mixer_.decay + (first + t) * mixer_.heads, m.decay + t * inner_);
     }
@@ -190,40 +205,38 @@ class Selective {
     }
   }
 
-  // What makes the mean square of a gated row one.
-  Real scale_of(const Real* y, const Real* gate) const {
+  // How far the gate is open, and a gated row; returns what makes its mean square one.
+  Real open(std::int64_t t, const Memory& m) const {
     V squares{};
     for (std::int64_t i = 0; i < inner_; i += lanes) {
-      const V open = load(gate + i), z = load(y + i) * open * sigmoid_of_twice(open * Real(0.5));
+      const V gate = load(m.gate + t * inner_ + i), share = sigmoid_of_twice(gate * Real(0.5));
+      const V z = load(m.y + t * inner_ + i) * gate * share;
+      store(m.share + i, share), store(m.gated + i, z);
       squares = fma(z, z, squares);
     }
     return Real(1) / std::sqrt(total(squares) / static_cast<Real>(mixer_.inner) + mixer_.epsilon);
   }
 
-  // From the gradient of a row to those of y and of the gate.
+  // From the gradient of a row to those of its gate and, in the place of y, of y.
   void pull_gate(std::int64_t row, std::int64_t t, const Memory& m, const StateSpaceGradient<Real>& gradient,
                  const Sums& sums) const {
-    const Real *const y = m.y + t * inner_, *const gate = m.gate + t * inner_;
-    const Real scale = scale_of(y, gate);
-    Real* const told = m.to_y;
-    std::fill(std::copy_n(gradient.found + row * mixer_.inner, mixer_.inner, told), told + inner_, Real(0));
+    const Real scale = open(t, m);
+    Real *const y = m.y + t * inner_, *const told = m.told;
+    copy(gradient.found + row * mixer_.inner, mixer_.inner, told, inner_);
     V along{};
     for (std::int64_t i = 0; i < inner_; i += lanes) {
-      const V open = load(gate + i), z = load(y + i) * open * sigmoid_of_twice(open * Real(0.5));
-      const V from = load(told + i);
+      const V from = load(told + i), z = load(m.gated + i);
       store(sums.norm + i, fma(from, z * scale, load(sums.norm + i)));
       along = fma(from * load(parameters_.norm + i), z, along);
     }
     const Real pulled = total(along) * scale * scale * scale / static_cast<Real>(mixer_.inner);
-    Real* const to_gate = gradient.projected + row * mixer_.width();
-    alignas(64) Real some[lanes];
     for (std::int64_t i = 0; i < inner_; i += lanes) {
-      const V open = load(gate + i), share = sigmoid_of_twice(open * Real(0.5)), value = load(y + i);
-      const V to_z = load(told + i) * load(parameters_.norm + i) * scale - value * open * share * pulled;
-      store(some, to_z * value * share * fma(open, Real(1) - share, splat(Real(1))));
-      std::copy_n(some, std::min<std::int64_t>(lanes, mixer_.inner - i), to_gate + i);
-      store(m.to_y + i, to_z * open * share);
+      const V gate = load(m.gate + t * inner_ + i), share = load(m.share + i);
+      const V to_z = load(told + i) * load(parameters_.norm + i) * scale - load(m.gated + i) * pulled;
+      store(m.gated + i, to_z * load(y + i) * share * fma(gate, Real(1) - share, splat(Real(1))));
+      store(y + i, to_z * gate * share);
     }
+    copy(m.gated, mixer_.inner, gradient.projected + row * mixer_.width(), mixer_.inner);
   }
 
   void pull_state(std::int64_t row, std::int64_t t, const Memory& m, const StateSpaceGradient<Real>& gradient,
@@ -234,25 +247,42 @@ class Selective {
     const Real *const step = m.step + t * inner_, *const decay = m.decay + t * inner_;
     std::fill_n(m.to_pairs, pairs_ * lanes, Real(0));
     Real* const to_x = m.to_smooth + (mixer_.taps - 1 + t) * smoothed_;
-    for (std::int64_t i = 0; i < inner_; i += lanes) {
-      const V to_y = load(m.to_y + i), signal = load(x + i), drive = signal * load(step + i),
-              fade = load(decay + i);
-      V to_drive{}, to_decay{};
-      for (std::int64_t n = 0; n < mixer_.state; ++n) {
-        Real* const to_state = m.to_state + n * inner_ + i;
-        Real *const to_b = m.to_pairs + n * lanes, *const to_c = to_b + mixer_.state * lanes;
-        const V from = fma(splat(c[n]), to_y, load(to_state));
-        store(to_c, fma(load(after + n * inner_ + i), to_y, load(to_c)));
-        store(to_b, fma(from, drive, load(to_b)));
-        to_drive = fma(from, splat(b[n]), to_drive);
-        to_decay = fma(from, load(before + n * inner_ + i), to_decay);
-        store(to_state, from * fade);
+    const auto strip = [&](std::int64_t i, auto count) {
+      constexpr int vectors = decltype(count)::value;
+      V to_y[vectors], drive[vectors], to_drive[vectors] = {}, to_decay[vectors] = {};
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) {
+        to_y[v] = load(m.y + t * inner_ + i + v * lanes);
+        drive[v] = load(x + i + v * lanes) * load(step + i + v * lanes);
       }
-      store(m.to_drive + i, to_drive * signal);
-      store(m.to_decay + i, to_decay);
-      store(sums.skip + i, fma(to_y, signal, load(sums.skip + i)));
-      store(to_x + i, fma(to_drive, load(step + i), to_y * load(parameters_.skip + i)));
-    }
+      for (std::int64_t n = 0; n < mixer_.state; ++n) {
+        Real *const to_b = m.to_pairs + n * lanes, *const to_c = to_b + mixer_.state * lanes;
+        V sum_b = load(to_b), sum_c = load(to_c);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) {
+          const std::int64_t at = n * inner_ + i + v * lanes;
+          const V from = fma(splat(c[n]), to_y[v], load(m.to_state + at));
+          sum_b = fma(from, drive[v], sum_b);
+          sum_c = fma(load(after + at), to_y[v], sum_c);
+          to_drive[v] = fma(from, splat(b[n]), to_drive[v]);
+          to_decay[v] = fma(from, load(before + at), to_decay[v]);
+          store(m.to_state + at, from * load(decay + i + v * lanes));
+        }
+        store(to_b, sum_b), store(to_c, sum_c);
+      }
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) {
+        const std::int64_t at = i + v * lanes;
+        const V signal = load(x + at);
+        store(m.to_drive + at, to_drive[v] * signal);
+        store(m.to_decay + at, to_decay[v]);
+        store(sums.skip + at, fma(to_y[v], signal, load(sums.skip + at)));
+        store(to_x + at, fma(to_drive[v], load(step + at), to_y[v] * load(parameters_.skip + at)));
+      }
+    };
+    std::int64_t i = 0;
+    for (; i + 4 * lanes <= inner_; i += 4 * lanes) strip(i, std::integral_constant<int, 4>());
+    for (; i < inner_; i += lanes) strip(i, std::integral_constant<int, 1>());
     add_heads(m.to_drive, gradient.step + row * mixer_.heads);
     add_heads(m.to_decay, gradient.decay + row * mixer_.heads);
     transpose_lanes(pairs_, m.to_pairs, m.turned);
@@ -264,12 +294,13 @@ class Selective {
   }
 
   void add_heads(const Real* channels, Real* to) const {
-    const std::int64_t width = head();
-    for (std::int64_t h = 0; h < mixer_.heads; ++h) {
-      Real sum = 0;
-      for (std::int64_t i = h * width; i < (h + 1) * width; ++i) sum += channels[i];
-      to[h] = sum;
-    }
+    with_width([=](auto width) {
+      for (std::int64_t h = 0; h < mixer_.heads; ++h) {
+        Real sum = 0;
+        for (std::int64_t k = 0; k < width; ++k) sum += channels[h * width + k];
+        to[h] = sum;
+      }
+    });
   }
 
   // Through the SiLU and the convolution; the gradient of a row is complete once all after it have been seen.
@@ -297,8 +328,8 @@ class Selective {
         store(pulled + c, sum);
       }
       Real* const projected = gradient.projected + (first + t) * mixer_.width() + mixer_.inner;
-      std::copy_n(pulled, mixer_.inner, projected);
-      std::copy_n(pulled + inner_, 2 * mixer_.state, projected + mixer_.inner);
+      copy(pulled, mixer_.inner, projected, mixer_.inner);
+      copy(pulled + inner_, 2 * mixer_.state, projected + mixer_.inner, 2 * mixer_.state);
     }
   }
 
