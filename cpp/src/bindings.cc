@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "bind_layers.h"
 #include "bind_pooling.h"
 #include "bind_rows.h"
 #include "denots/cpu.h"
@@ -330,6 +331,7 @@ NB_MODULE(_native, m) {
   bind_splines<float>(m);
   bind_splines<double>(m);
   denots::bind_pooling(m);
+  denots::bind_layers(m);
   denots::bind_rows(m);
   nb::class_<BoundMethod>(m, "Method")
       .def(nb::init<int, double, Vector<const double>, Matrix<const double>, Vector<const double>,

@@ -1,4 +1,5 @@
 #define DENOTS_TARGET avx2
 #include "convolutions-inl.h"
+#include "layers-inl.h"
 #include "oscillators-inl.h"
 #include "table-inl.h"

@@ -16,6 +16,8 @@ from denots.shapes import FloatArray, IntArray
 # with the same result to the last bit.
 TAPE_BUDGET = 128 * 2**20
 
+Layer = Literal["attention", "feed_forward", "state_space", "gru"]
+
 _PROBLEMS = {np.dtype(np.float32): _native.Problem32, np.dtype(np.float64): _native.Problem64}
 
 
@@ -212,6 +214,17 @@ def sum_trees(table: FloatArray, outputs: int, **forest: Any) -> FloatArray:
     sums = np.empty((len(table), outputs))
     _native.sum_trees(table=np.ascontiguousarray(table), **forest, sums=sums, threads=threads())
     return sums
+
+
+def run_layer(layer: Layer, **arrays: Any) -> None:
+    """Fill `found` with what a layer makes of its rows."""
+    target()
+    getattr(_native, layer)(**arrays, threads=threads())
+
+
+def pull_layer(layer: Layer, **arrays: Any) -> None:
+    """Fill the arrays `to_...` with gradients, given that of what was found; those of weights have to be zero before."""
+    getattr(_native, f"pull_{layer}")(**arrays, threads=threads())
 
 
 def target() -> str:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.functional import rms_norm, silu, softplus
 
 from denots.backbones import Mamba2
 from denots.backbones.positions import waves
 from denots.backbones.rows import Timeline
-from denots.backbones.state_space import Mixer, scan, scan_at
+from denots.backbones.state_space import Mixer
 from denots.data import SeriesSet
 from denots.errors import InvalidOption
 
@@ -46,7 +47,8 @@ def test_values_and_gradients_are_those_of_transformers(their_mixer, length: int
     found, gradients = [], []
     for block in (mixer, theirs):
         x = rows.clone().requires_grad_()
-        found.append(block(x))
+        offsets = length * torch.arange(4)
+        found.append(block(x.flatten(0, 1), offsets).unflatten(0, (3, length)) if block is mixer else block(x))
         (found[-1] * weights).sum().backward()
         gradients.append({"rows": x.grad, **{name: p.grad for name, p in block.named_parameters()}})
     torch.testing.assert_close(found[0], found[1], rtol=1e-5, atol=1e-5)
@@ -55,39 +57,41 @@ def test_values_and_gradients_are_those_of_transformers(their_mixer, length: int
         assert (gradient - judge).abs().max() <= 1e-5 * max(1.0, float(judge.abs().max())), name
 
 
-def recurrence(x: Tensor, log_decay: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    state, found = torch.zeros(*x.shape[:2], x.shape[3], b.shape[2]), []
-    for t in range(x.shape[2]):
-        state = log_decay[:, :, t, None, None].exp() * state + x[:, :, t, :, None] * b[:, None, t, None, :]
-        found.append((state * c[:, None, t, None, :]).sum(-1))
-    return torch.stack(found, dim=2)
+def stepped(mixer: Mixer, rows: Tensor) -> Tensor:
+    """The outputs of one series, row by row, as the paper of Mamba-2 writes them."""
+    inner, state, heads = mixer.inner, mixer.state, mixer.heads
+    weight, taps = mixer.conv1d.weight[:, 0], mixer.conv1d.weight.shape[-1]
+    gate, mixed, step = (rows @ mixer.in_proj.weight.T).split([inner, inner + 2 * state, heads], dim=-1)
+    s, outputs = torch.zeros(heads, mixer.head, state), []
+    for t in range(len(rows)):
+        known = [mixed[t - k] * weight[:, -1 - k] for k in range(min(taps, t + 1))]
+        x, b, c = silu(torch.stack(known).sum(0) + mixer.conv1d.bias).split([inner, state, state])
+        x, dt = x.reshape(heads, mixer.head), softplus(step[t] + mixer.dt_bias)
+        decay = (-mixer.A_log.exp() * dt).exp()
+        s = decay[:, None, None] * s + (dt[:, None] * x)[:, :, None] * b
+        y = ((s @ c + mixer.D[:, None] * x).flatten() * silu(gate[t])).reshape(1, -1)
+        outputs.append(rms_norm(y, (inner,), mixer.norm.weight, mixer.norm.eps)[0] @ mixer.out_proj.weight.T)
+    return torch.stack(outputs)
 
 
 @pytest.mark.usefixtures("double")
-@pytest.mark.parametrize("length", [1, 7, 8, 9, 40])
-def test_the_chunked_scan_is_the_recurrence_in_values_and_gradients(length: int) -> None:
-    parts = [
-        torch.randn(2, 3, length, 4),
-        -torch.rand(2, 3, length) * 3,
-        torch.randn(2, length, 5),
-        torch.randn(2, length, 5),
-    ]
-    parts = [part.requires_grad_() for part in parts]
-    weights = torch.randn(2, 3, length, 4)
-    chunked, stepped = scan(*parts, chunk=8), recurrence(*parts)
-    torch.testing.assert_close(chunked, stepped, rtol=1e-10, atol=1e-10)
-    for a, b in zip(*(torch.autograd.grad((y * weights).sum(), parts) for y in (chunked, stepped)), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.usefixtures("double")
-@pytest.mark.parametrize("places", [[[4], [0]], [[0, 9, 3], [7, 7, 1]]])
-def test_the_scan_at_places_is_the_recurrence_there(places: list[list[int]]) -> None:
-    parts = [torch.randn(2, 3, 10, 4), -torch.rand(2, 3, 10), torch.randn(2, 10, 5), torch.randn(2, 10, 5)]
-    everywhere = recurrence(*parts)
-    found = scan_at(torch.tensor(places), *parts)
-    for i, row in enumerate(places):
-        torch.testing.assert_close(found[i], everywhere[i][:, row], rtol=1e-10, atol=1e-10)
+@pytest.mark.parametrize("size", [4, 12, 32])
+def test_ragged_series_are_the_recurrence_in_values_and_gradients(size: int) -> None:
+    mixer, lengths = Mixer(size), [3, 1, 0, 17]
+    with torch.no_grad():
+        for parameter in (mixer.norm.weight, mixer.D, mixer.conv1d.bias):
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    rows = torch.randn(sum(lengths), size, requires_grad=True)
+    offsets, weights = torch.tensor([0, *np.cumsum(lengths)]), torch.randn(sum(lengths), size)
+    judged = torch.cat([stepped(mixer, part) for part in rows.split(lengths) if len(part)])
+    found = mixer(rows, offsets)
+    torch.testing.assert_close(found, judged, rtol=1e-10, atol=1e-10)
+    leaves = [rows, *mixer.parameters()]
+    gradients = [torch.autograd.grad((y * weights).sum(), leaves) for y in (found, judged)]
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+    places = torch.tensor([20, 0, 3, 3])
+    torch.testing.assert_close(mixer(rows, offsets, places), judged[places], rtol=1e-10, atol=1e-10)
 
 
 def model_of(series: SeriesSet, **options) -> Mamba2:

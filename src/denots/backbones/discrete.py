@@ -93,6 +93,12 @@ class DiscreteBackbone(Backbone):
                 values[..., -1] = ((since - intake.centre[-1]) / intake.scale[-1]).to(values.dtype)
         return torch.cat([values, known.to(values.dtype)], dim=-1)
 
+    def packed_inputs_of(self, rows: Rows, line: Timeline) -> Float[Tensor, "N CC"]:
+        """The same at the real places only, those of all series end to end."""
+        if line.asked.any():
+            return self.inputs_of(rows, line)[line.real]
+        return torch.cat([rows.values, rows.known.to(rows.values.dtype)], dim=-1)
+
     def static_state(self, rows: Rows) -> Float[Tensor, "B H"]:
         """What the static features say; zero where there are none."""
         if self.from_static is None:

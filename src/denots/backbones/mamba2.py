@@ -7,7 +7,7 @@ from torch.nn.functional import linear
 
 from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig
 from denots.backbones.positions import Positions, Scale, waves
-from denots.backbones.rows import Rows, Timeline, take
+from denots.backbones.rows import Rows, Timeline
 from denots.backbones.state_space import Mixer
 from denots.data.series import SeriesSet
 from denots.errors import InvalidOption
@@ -52,10 +52,10 @@ class Mamba2(DiscreteBackbone):
     def encode(self, rows: Rows, at: Tensor | None) -> Tensor:
         line = Timeline.of(rows, at)
         weight = self.fold_embedding(rows, self.read.weight, self.read.bias).weight
-        x = linear(self.inputs_of(rows, line), weight, self.read.bias)
-        x = x + waves(self.positions(line), self.state_size).to(x.dtype)
+        x = linear(self.packed_inputs_of(rows, line), weight, self.read.bias)
+        x = x + waves(self.positions(line)[line.real], self.state_size).to(x.dtype)
         for i, mixer in enumerate(self.mixers):
-            places = line.answers if i == len(self.mixers) - 1 else None
-            mixed = mixer(self.norms[i](x) if self.norms else x, places)
-            x = mixed if not self.norms else mixed + (x if places is None else take(x, places))
-        return x + self.static_state(rows)[:, None]
+            places = line.packed_answers if i == len(self.mixers) - 1 else None
+            mixed = mixer(self.norms[i](x) if self.norms else x, line.offsets, places)
+            x = mixed if not self.norms else mixed + (x if places is None else x.index_select(0, places))
+        return x.unflatten(0, line.answers.shape) + self.static_state(rows)[:, None]

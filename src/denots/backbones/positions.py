@@ -52,6 +52,6 @@ def waves(positions: Float64[Tensor, "*B"], size: int) -> Float64[Tensor, "*B H"
 
 def rotate(x: Float[Tensor, "*B H"], turn: Float64[Tensor, "*C half"]) -> Float[Tensor, "*B H"]:
     """Turn each pair of neighbouring features by its angle."""
-    cos, sin = turn.cos().to(x.dtype), turn.sin().to(x.dtype)
-    even, odd = x.unflatten(-1, (-1, 2)).unbind(-1)
-    return torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    unit = torch.view_as_complex(torch.stack([turn.cos(), turn.sin()], dim=-1).to(x.dtype))
+    return torch.view_as_real(pairs * unit).flatten(-2)

@@ -28,11 +28,11 @@ class RoFormer(Transformer):
         super().__init__(config, channels, static_size, "time" if config.rotary == "attention" else "index")
         self.rotary = config.rotary
 
-    def place(self, tokens: Float[Tensor, "B T H"], positions: Float64[Tensor, "B T"]) -> Float[Tensor, "B T H"]:
+    def place(self, tokens: Float[Tensor, "N H"], positions: Float64[Tensor, " N"]) -> Float[Tensor, "N H"]:
         if self.rotary == "attention":
             return tokens
-        turn = angles(positions + 1, self.state_size // HEADS)[:, :, None]
+        turn = angles(positions + 1, self.state_size // HEADS)[:, None]
         return rotate(tokens.unflatten(-1, (HEADS, -1)), turn).flatten(-2)
 
-    def turn(self, positions: Float64[Tensor, "B T"]) -> Float64[Tensor, "B 1 T half"] | None:
+    def turn(self, positions: Float64[Tensor, " N"]) -> Float64[Tensor, "N 1 half"] | None:
         return angles(positions, self.state_size // HEADS)[:, None] if self.rotary == "attention" else None

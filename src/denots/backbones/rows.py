@@ -6,6 +6,7 @@ from typing import Literal
 import torch
 from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from denots.backbones.embedding import ChannelMoments
 from denots.backbones.intake import Intake
@@ -101,6 +102,20 @@ class Timeline:
             row_places=places[:, : place.shape[1]],
             answers=places[:, place.shape[1] :],
         )
+
+    @property
+    def offsets(self) -> Int[Tensor, " n_plus_1"]:
+        """Where the real places of each series begin when those of all are laid end to end."""
+        return pad(self.real.sum(dim=1).cumsum(dim=0), (1, 0))
+
+    @property
+    def packed_answers(self) -> Int[Tensor, " BK"]:
+        """The answers of all series among their real places, laid end to end."""
+        return (self.offsets[:-1, None] + self.answers).flatten()
+
+    def answered(self, packed: Float[Tensor, "N H"]) -> Float[Tensor, "B K H"]:
+        """What stands at the answers."""
+        return packed.index_select(0, self.packed_answers).unflatten(0, self.answers.shape)
 
 
 def take(x: Float[Tensor, "*B T H"], places: Int[Tensor, "*B K"]) -> Float[Tensor, "*B K H"]:

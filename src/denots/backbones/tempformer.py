@@ -24,5 +24,5 @@ class TempFormer(Transformer):
     def __init__(self, config: TempFormerConfig, channels: int, static_size: int = 0) -> None:
         super().__init__(config, channels, static_size, config.positions)
 
-    def place(self, tokens: Float[Tensor, "B T H"], positions: Float64[Tensor, "B T"]) -> Float[Tensor, "B T H"]:
+    def place(self, tokens: Float[Tensor, "N H"], positions: Float64[Tensor, " N"]) -> Float[Tensor, "N H"]:
         return tokens + waves(positions, self.state_size).to(tokens.dtype)

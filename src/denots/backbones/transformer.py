@@ -1,13 +1,14 @@
 """What TempFormer and RoFormer share: an encoder that is asked by a learnt vector."""
 
 import abc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float, Float64
+from jaxtyping import Float, Float64, Int
 from torch import Tensor, nn
-from torch.nn.functional import gelu, linear, scaled_dot_product_attention
+from torch.nn.functional import linear
 
+from denots.backbones import native_layer
 from denots.backbones.discrete import DiscreteBackbone, DiscreteConfig
 from denots.backbones.positions import Positions, Scale, rotate
 from denots.backbones.rows import Rows, Timeline
@@ -61,10 +62,10 @@ class Transformer(DiscreteBackbone):
         self.positions.calibrate(train, self.intake.time_scale.item())
 
     @abc.abstractmethod
-    def place(self, tokens: Float[Tensor, "B T H"], positions: Float64[Tensor, "B T"]) -> Float[Tensor, "B T H"]:
+    def place(self, tokens: Float[Tensor, "N H"], positions: Float64[Tensor, " N"]) -> Float[Tensor, "N H"]:
         """Tell tokens where they stand, before the first layer."""
 
-    def turn(self, positions: Float64[Tensor, "B T"]) -> Float64[Tensor, "B 1 T half"] | None:
+    def turn(self, positions: Float64[Tensor, " N"]) -> Float64[Tensor, "N 1 half"] | None:
         """Angles by which queries and keys are rotated in every layer."""
         return None
 
@@ -72,42 +73,69 @@ class Transformer(DiscreteBackbone):
         line = Timeline.of(rows)
         merged = line if at is None else Timeline.of(rows, at)
         positions = self.positions(merged)
-        there, here = positions.gather(1, merged.row_places), positions.gather(1, merged.answers)
+        there, here = positions.gather(1, merged.row_places)[line.real], positions.gather(1, merged.answers)
         weight = self.fold_embedding(rows, self.read.weight, self.read.bias).weight
-        tokens = self.place(linear(self.inputs_of(rows, line), weight, self.read.bias), there)
-        asked = (self.question + self.static_state(rows))[:, None].expand(-1, here.shape[1], -1)
+        read = linear(self.packed_inputs_of(rows, line), weight, self.read.bias)
+        tokens = Tokens(self.place(read, there), rows.offsets, self.turn(there))
+        count = here.shape[1]
+        asked = (self.question + self.static_state(rows))[:, None].expand(-1, count, -1).flatten(0, 1)
         if at is None:
             here = torch.zeros_like(here)
         else:
-            asked = self.place(asked, here)
-        mask, count = line.real[:, None, None, :], asked.shape[1]
-        turn, turn_both = self.turn(there), self.turn(torch.cat([here, there], dim=1))
+            asked = self.place(asked, here.flatten())
+        questions = Tokens(asked, count * torch.arange(len(rows) + 1), self.turn(here.flatten()))
         for layer in self.layers[:-1]:
-            both = attend(layer, torch.cat([asked, tokens], dim=1), tokens, mask, turn_both, turn)
-            asked, tokens = both[:, :count], both[:, count:]
-        return attend(self.layers[-1], asked, tokens, mask, self.turn(here), turn)
+            questions, tokens = attend(layer, questions, tokens), attend(layer, tokens, tokens)
+        return attend(self.layers[-1], questions, tokens).rows.unflatten(0, (len(rows), count))
 
 
-def attend(
-    layer: nn.Module,
-    x: Float[Tensor, "B Q H"],
-    tokens: Float[Tensor, "B T H"],
-    mask: Bool[Tensor, "B 1 1 T"],
-    turn_x: Tensor | None = None,
-    turn_tokens: Tensor | None = None,
-) -> Float[Tensor, "B Q H"]:
-    """What an encoder layer makes of `x` when it attends to `tokens`, both rotated if angles are given."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """Tokens of all series end to end, and the angles by which they are rotated, if they are."""
+
+    rows: Float[Tensor, "N H"]
+    offsets: Int[Tensor, " n_plus_1"]
+    turn: Float64[Tensor, "N 1 half"] | None
+
+
+def attend(layer: nn.Module, x: Tokens, tokens: Tokens) -> Tokens:
+    """What an encoder layer makes of `x` when each attends to the tokens of its own series."""
     assert isinstance(layer, nn.TransformerEncoderLayer)
     own = layer.self_attn
-    size = x.shape[-1]
-    q = linear(x, own.in_proj_weight[:size], own.in_proj_bias[:size])
-    k, v = linear(tokens, own.in_proj_weight[size:], own.in_proj_bias[size:]).chunk(2, dim=-1)
-    q, k, v = (part.unflatten(-1, (own.num_heads, -1)).transpose(1, 2) for part in (q, k, v))
-    if turn_x is not None and turn_tokens is not None:
-        q, k = rotate(q, turn_x), rotate(k, turn_tokens)
-    found = scaled_dot_product_attention(q, k, v, mask, dropout_p=own.dropout if layer.training else 0.0)
-    x = layer.norm1(x + layer.dropout1(own.out_proj(found.transpose(1, 2).flatten(2))))
-    return layer.norm2(x + layer.dropout2(layer.linear2(layer.dropout(gelu(layer.linear1(x))))))
+    weights = zip(own.in_proj_weight.chunk(3), own.in_proj_bias.chunk(3), (x, tokens, tokens), strict=True)
+    queries, keys, values = (linear(source.rows, weight, bias) for weight, bias, source in weights)
+    if x.turn is not None and tokens.turn is not None:
+        queries = rotate(queries.unflatten(-1, (own.num_heads, -1)), x.turn).flatten(-2)
+        keys = rotate(keys.unflatten(-1, (own.num_heads, -1)), tokens.turn).flatten(-2)
+    found = native_layer.run(
+        "attention",
+        own.embed_dim,
+        {
+            "offsets": tokens.offsets,
+            "asked": x.offsets,
+            "heads": own.num_heads,
+            **_dropped(own.dropout if layer.training else 0.0),
+        },
+        queries=queries,
+        keys=keys,
+        values=values,
+    )
+    rows = layer.norm1(x.rows + layer.dropout1(own.out_proj(found)))
+    hidden = native_layer.run(
+        "feed_forward",
+        own.embed_dim,
+        _dropped(layer.dropout.p if layer.training else 0.0),
+        x=rows,
+        inner=layer.linear1.weight,
+        inner_bias=layer.linear1.bias,
+        outer=layer.linear2.weight,
+    )
+    return replace(x, rows=layer.norm2(rows + layer.dropout2(hidden + layer.linear2.bias)))
+
+
+def _dropped(share: float) -> dict[str, int]:
+    """How many of 65536 numbers a kernel drops, and the seed that tells which, drawn only where there are any."""
+    return {"dropped": round(65536 * share), "seed": int(torch.randint(2**31, ())) if share else 0}
 
 
 def _width_like_denots(config: TransformerConfig, inputs: int) -> int:
