@@ -95,14 +95,14 @@ SYSTEMS["fast"] = Auto(
     "fast",
     "The best blend of what has a closed form: a few seconds.",
     {name: SYSTEMS[name] for name in FAST},
-    early=("summary",),
+    early=("summary", "discriminant"),
     unlikely=("summary", "discriminant"),
 )
 SYSTEMS["auto"] = Auto(
     "auto",
     "The best blend of all that fits into a budget of time.",
     {name: SYSTEMS[name] for name in ALL},
-    early=("summary", "trees"),
+    early=("summary", "discriminant", "trees"),
     unlikely=("summary", "discriminant", "trees", "denots"),
 )
 SYSTEMS["running-auto"] = Auto(
