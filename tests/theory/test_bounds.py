@@ -208,7 +208,9 @@ def test_trajectories_meet_and_part_no_faster_than_the_comparison_says(case: Cas
     x = inside(case.inputs, 2, 9)
     ends = [_solved(case, h, x[0], time) for h in starts]
     distance = ((starts[0] - starts[1]).abs() / found.scale).max()
-    assert ((ends[0] - ends[1]).abs() / found.scale).max() <= distance * np.exp(found.rate * time) * (1 + 1e-6) + 1e-9
+    with np.errstate(over="ignore"):  # a bound that says nothing
+        bound = distance * np.exp(found.rate * time)
+    assert ((ends[0] - ends[1]).abs() / found.scale).max() <= bound * (1 + 1e-6) + 1e-9
     moved = _solved(case, starts[0], x[1], time)
     bound = push_of_inputs(system, found, (x[0] - x[1]).abs()) * growth_over(found.rate, time)
     assert ((ends[0] - moved).abs() / found.scale).max() <= bound * (1 + 1e-6) + 1e-9

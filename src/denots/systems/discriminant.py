@@ -19,6 +19,7 @@ from denots.heads.gaussians import Groups, fit_groups
 from denots.inference.discriminant import FEWEST, MOST, TOGETHER, Curves, Discriminant, Evidence, likelihoods
 from denots.inference.even_grid import EvenGrid
 from denots.inference.ranked_summary import Ranks
+from denots.options import Range, tunable
 from denots.shapes import FloatArray, IntArray
 from denots.systems.bagged import FOLDS
 from denots.systems.held_out import folds, held_out_loss
@@ -44,7 +45,7 @@ class Choice(NamedTuple):
 class DiscriminantConfig:
     """directions: of the curves, at most; half and a quarter of them are tried, too."""
 
-    directions: int = 32
+    directions: int = tunable(32, Range(8, 64))
 
     def __post_init__(self) -> None:
         check_options(self)
