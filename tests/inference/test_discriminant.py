@@ -14,7 +14,7 @@ from denots import SeriesSet
 from denots.errors import OutOfTime
 from denots.heads import gaussians
 from denots.heads.gaussians import fit_groups
-from denots.inference.discriminant import Curves, Evidence, Gaussian, log_likelihood, posterior
+from denots.inference.discriminant import Curves, Evidence, Gaussian, by_rank, log_likelihood, posterior
 from denots.systems import SYSTEMS, Problem, Shape
 from denots.systems.discriminant import fit_curves
 from denots.tasks import TASKS
@@ -40,7 +40,7 @@ def cells(curves: Curves, series: SeriesSet, i: int) -> tuple[np.ndarray, np.nda
     """Directions and values, less the mean, at every observed cell of a series, by interpolation on the grid."""
     one = series.select(np.array([i]))
     drive = curves.grid.drive
-    scores = (curves.scored(one).values - drive.scale.centre[:2]) / drive.scale.scale[:2]
+    scores = (by_rank(curves.ranks, one).values - drive.scale.centre[:2]) / drive.scale.scale[:2]
     begin = drive.start if np.isfinite(drive.start) else one.times[0]
     end = drive.end if np.isfinite(drive.end) else one.times[-1]
     knots = np.linspace(begin, end, curves.grid.points)

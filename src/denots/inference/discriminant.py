@@ -53,12 +53,6 @@ class Curves:
         """With the first directions only."""
         return replace(self, directions=np.ascontiguousarray(self.directions[..., :size]))
 
-    def scored(self, series: SeriesSet) -> SeriesSet:
-        """Values as normal scores; what is missing stays so."""
-        missing = np.isnan(series.values)
-        scores = self.ranks.transform(series.values)[:, : series.values.shape[1]]
-        return replace(series, values=np.where(missing, np.nan, scores))
-
     def evidence(self, series: SeriesSet) -> Evidence:
         """Each series by itself, in the same order of summation whatever stands beside it."""
         return Evidence(*map(np.stack, zip(*self._each(series), strict=True)))
@@ -66,7 +60,7 @@ class Curves:
     def _each(self, series: SeriesSet) -> Iterator[tuple[FloatArray, ...]]:
         channels = series.values.shape[1]
         scale = self.grid.drive.scale
-        scores = (self.scored(series).values - scale.centre[:channels]) / scale.scale[:channels]
+        scores = (by_rank(self.ranks, series).values - scale.centre[:channels]) / scale.scale[:channels]
         place, share = self._places(series)
         row, channel = np.nonzero(~np.isnan(scores))
         low, part = place[row], share[row]
@@ -103,6 +97,12 @@ class Curves:
         if not FEWEST <= grid.points <= MOST or mean.shape != directions.shape[:2] or mean.shape[1:] != (grid.points,):
             raise ValueError(f"curves need a mean and directions on {FEWEST} to {MOST} points")
         return cls(Ranks.restore(state), grid, mean, directions)
+
+
+def by_rank(ranks: Ranks, series: SeriesSet) -> SeriesSet:
+    """Values as normal scores; what is missing stays so."""
+    scores = ranks.transform(series.values)[:, : series.values.shape[1]]
+    return replace(series, values=np.where(np.isnan(series.values), np.nan, scores))
 
 
 def _between(low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from denots.errors import OutOfTime
 from denots.features import NormalScores
 from denots.heads.combine import calibrate
 from denots.heads.gaussians import Groups, fit_groups
-from denots.inference.discriminant import FEWEST, MOST, TOGETHER, Curves, Discriminant, Evidence, likelihoods
+from denots.inference.discriminant import FEWEST, MOST, TOGETHER, Curves, Discriminant, Evidence, by_rank, likelihoods
 from denots.inference.even_grid import EvenGrid
 from denots.inference.ranked_summary import Ranks
 from denots.options import Range, tunable
@@ -183,9 +183,7 @@ def fit_curves(series: SeriesSet, sample: IntArray, directions: int) -> Curves:
     scores = NormalScores().fit(series.values)
     ranks = Ranks(scores.edges_, scores.holes_)
     channels = series.values.shape[1]
-    blank: Any = np.zeros((channels, FEWEST))
-    draft = Curves(ranks, EvenGrid.fit(series, FEWEST, MOST), blank, blank[..., None])
-    scored = draft.scored(series)
+    scored = by_rank(ranks, series)
     grid = EvenGrid.fit(scored, FEWEST, MOST)
     filled: FloatArray = grid.read(scored.select(sample))[:, :channels].astype(np.float64)
     mean = filled.mean(axis=0)
