@@ -60,6 +60,16 @@ def test_intervals_hold_the_quantiles_of_the_whole_and_of_its_halves() -> None:
     assert np.array_equal(Intervals().restore(features.state()).transform(series), table)
 
 
+def test_many_channels_are_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the table of a wide set fits into memory."""
+    series = waves()
+    every = Intervals().fit(series).looks_
+    monkeypatch.setattr("denots.features.intervals.MOST_IN_ALL", 6 * 2 * 20)
+    fewer = Intervals().fit(series)
+    assert (every, fewer.looks_) == (33, 20)
+    assert fewer.transform(series).shape == (6, len(fewer.get_feature_names_out()))
+
+
 def test_normal_scores_are_normal_quantiles_of_ranks() -> None:
     column = np.random.default_rng(0).lognormal(size=150)
     found = NormalScores().fit_transform(column[:, None])[:, 0]

@@ -9,11 +9,14 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
 
+from denots.data.series import SeriesSet
+from denots.features import Intervals
 from denots.heads import logistic, ridge
 from denots.heads.combine import calibrate, weigh
 from denots.heads.forest import grow_forest
 from denots.heads.logistic import fit_logistic
 from denots.heads.ridge import PENALTIES, fit_ridge
+from denots.inference.forest import forest_features
 
 
 def table(n: int, size: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -104,6 +107,16 @@ def test_a_forest_that_runs_out_of_time_has_the_first_of_the_same_trees() -> Non
     assert 0 < len(late.roots) < len(whole.roots) == 25
     for name, array in late.arrays().items():
         np.testing.assert_array_equal(array, whole.arrays()[name][: len(array)])
+
+
+def test_features_of_a_forest_are_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    series = SeriesSet.from_numpy(np.random.default_rng(0).normal(size=(7, 2, 20)))
+    features = Intervals().fit(series)
+    whole = forest_features(features, series)
+    monkeypatch.setattr("denots.inference.forest.TOGETHER", 3)
+    np.testing.assert_array_equal(forest_features(features, series), whole)
+    assert whole.dtype == np.float32
+    assert np.isfinite(whole).all()
 
 
 def test_a_class_that_a_forest_never_saw_has_no_share() -> None:

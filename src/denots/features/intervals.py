@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from denots.data.series import SeriesSet
 from denots.inference.drive import Drive
-from denots.inference.intervals import FEWEST, MOST, IntervalQuantiles
+from denots.inference.intervals import FEWEST, MOST, MOST_IN_ALL, IntervalQuantiles
 from denots.shapes import FloatArray
 
 
@@ -25,7 +25,8 @@ class Intervals(TransformerMixin, BaseEstimator):
 
     def fit(self, X: SeriesSet, y: Any = None) -> Self:
         self.drive_ = Drive.fit(X)
-        self.looks_ = int(np.clip(np.quantile(X.lengths, 0.9), FEWEST, MOST))
+        most = max(FEWEST, min(MOST, MOST_IN_ALL // (len(X) * X.values.shape[1])))
+        self.looks_ = int(np.clip(np.quantile(X.lengths, 0.9), FEWEST, most))
         return self
 
     def transform(self, X: SeriesSet) -> FloatArray:

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from denots.inference.forest import Forest, within_single
+from denots.inference.forest import Forest
 from denots.processors import threads
 from denots.shapes import FloatArray
 
@@ -24,13 +24,12 @@ def grow_forest(
     weight: FloatArray | None = None,
     deadline: float | None = None,
 ) -> Forest:
-    """Trees for class numbers (`classes` of them) or, where that is zero, for columns of numbers.
+    """Trees on a table in single precision, for class numbers (`classes` of them) or, where that is zero, for columns of numbers.
 
     There are fewer of them where a deadline (as of `time.time()`) passes; those that there are stay the same.
     """
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
-    table = within_single(features)
     options = {
         "max_features": int(np.clip(features.shape[1] / 10, np.sqrt(features.shape[1]), MOST_SPLITS)),
         "random_state": seed,
@@ -47,7 +46,7 @@ def grow_forest(
         for first in range(0, trees, AT_ONCE):
             if first and deadline is not None and time.time() > deadline:
                 break
-            grown.set_params(n_estimators=min(first + AT_ONCE, trees)).fit(table, target, sample_weight=weight)
+            grown.set_params(n_estimators=min(first + AT_ONCE, trees)).fit(features, target, sample_weight=weight)
     known = grown.classes_.astype(np.int64) if classes else np.arange(grown.n_outputs_)
     width = classes or grown.n_outputs_
     parts, first = [], 0

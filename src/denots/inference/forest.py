@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from denots.data.blocks import in_blocks
 from denots.data.series import SeriesSet
 from denots.data.summary import summarise
 from denots.inference.linear_model import Features
-from denots.inference.told import Told
+from denots.inference.told import Told, joined
 from denots.shapes import FloatArray, IntArray
+
+TOGETHER = 256  # series whose features are made at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +49,11 @@ class Forest:
         return forest
 
     def predict(self, features: FloatArray) -> FloatArray:
-        """The mean over all trees for each row."""
+        """The mean over all trees for each row, in single precision."""
         rows = np.arange(len(features))[:, None]
-        table = within_single(features)
         node = np.broadcast_to(self.roots, (len(features), len(self.roots)))
         while True:
-            low = table[rows, self.feature[node]] <= self.threshold[node]
+            low = features[rows, self.feature[node]] <= self.threshold[node]
             after = np.where(low, self.left[node], self.right[node])
             if (after == node).all():
                 break
@@ -71,6 +73,9 @@ class ForestAnswers:
     classes: int
 
     def outputs(self, series: SeriesSet, at: FloatArray | None = None) -> Told:
+        return joined([self._told(block) for block in in_blocks(series, TOGETHER)])
+
+    def _told(self, series: SeriesSet) -> Told:
         told = self.forest.predict(forest_features(self.features, series)).astype(np.float64)
         if self.classes:
             # One more tree that knows nothing, so that no class is ever impossible.
@@ -82,10 +87,22 @@ class ForestAnswers:
 
 
 def forest_features(features: Features, series: SeriesSet) -> FloatArray:
-    return np.concatenate([features.transform(series), summarise(series)], axis=1)
+    """One row a series, in single precision."""
+    parts = (
+        np.concatenate([within_single(features.transform(block)), within_single(summarise(block))], axis=1)
+        for block in in_blocks(series, TOGETHER)
+    )
+    first = next(parts)
+    table = np.empty((len(series), first.shape[1]), np.float32)
+    table[: len(first)] = first
+    for k, part in enumerate(parts, start=1):
+        table[k * TOGETHER : k * TOGETHER + len(part)] = part
+    return table
 
 
 def within_single(features: FloatArray) -> FloatArray:
     """Missing values below all others, and none beyond single precision."""
     limit = np.finfo(np.float32).max
-    return np.where(np.isnan(features), -limit, np.clip(features, -limit, limit)).astype(np.float32)
+    single: FloatArray = np.clip(features, -limit, limit).astype(np.float32, copy=False)
+    single[np.isnan(single)] = -limit
+    return single

@@ -11,6 +11,7 @@ from denots.inference.drive import Drive
 from denots.shapes import FloatArray
 
 FEWEST, MOST = 16, 1024  # looks at a series
+MOST_IN_ALL = 2**26  # looks at all channels of all training series, for each of which there are some eleven features
 HALVINGS = 5
 POINTS = 4  # for each quantile
 
