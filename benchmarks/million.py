@@ -47,12 +47,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     steps.make("draw new series", new, lambda: draw(new, NEW, seed=1))
     count = max(4, options.series // SERIES_PER_SHARD)
     steps.run("convert", shards, "data", "convert", table, "--target", "label", "--shards", count, "-o", shards)
-    batches = math.ceil(options.series / 128)
-    epoch = [f"--set={word}" for word in ("max_epochs=1", "schedule=one-cycle", f"batches_per_epoch={batches}")]
     for system in options.systems:
-        settings = epoch if system == "denots" else []
         model, answers = options.folder / system, options.folder / f"{system}-answers"
-        steps.run(f"fit {system}", model, "fit", shards, "--system", system, *settings, "-q", "-o", model)
+        steps.run(
+            f"fit {system}",
+            model,
+            "fit",
+            shards,
+            "--system",
+            system,
+            *settings(system, options.series),
+            "-q",
+            "-o",
+            model,
+        )
         done = answers / f"part-{count - 1:05d}.parquet"
         steps.run(f"predict {system}", done, "predict", model, shards, "-o", answers)
         steps.judge(f"{system} from shards", model, new)
@@ -60,6 +68,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         steps.make(f"{system} in memory", sample, lambda name=system, place=sample: fit_sample(name, shards, place))
         steps.judge(f"{system} from {min(SAMPLE, options.series)} in memory", sample, new)
     steps.show()
+
+
+def settings(system: str, series: int) -> list[str]:
+    """One epoch over all series, for what is trained by gradient."""
+    return [f"--set={name}={value}" for name, value in options_of(system, series).items()]
+
+
+def options_of(system: str, series: int) -> dict[str, Any]:
+    one = {"max_epochs": 1, "schedule": "one-cycle", "batches_per_epoch": math.ceil(series / 128)}
+    return one if system == "denots" else {}
 
 
 class Steps:
@@ -178,12 +196,7 @@ def fit_sample(system: str, shards: Path, folder: Path) -> None:
 
     whole = ShardedSet.open(shards)
     series = whole.select(whole.sample_rows(SAMPLE))
-    options = (
-        {}
-        if system == "oscillators"
-        else {"max_epochs": 1, "schedule": "one-cycle", "batches_per_epoch": math.ceil(len(series) / 128)}
-    )
-    SeriesClassifier(system, options=options, random_state=0).fit(series).save(folder)
+    SeriesClassifier(system, options=options_of(system, len(series)), random_state=0).fit(series).save(folder)
 
 
 if __name__ == "__main__":
