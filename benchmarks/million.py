@@ -4,7 +4,10 @@ Draws a table (median 60 rows a series, three channels; a million series are som
 fits oscillators with a ridge and one epoch of DeNOTS, and predicts all series, each step a process of its own that the
 system allows 3 GB: by a memory cgroup where one can be made (resident memory and page cache), else by RLIMIT_AS (the
 address space, which is stricter). Prints seconds and peak memory of each step, and the AUROC on new series beside that of
-models that learnt from a sample in memory. A step whose result is there is not made again.
+models that learnt from a sample in memory. With `--nodes 2 4` the same fits and answers are made on Ray clusters of so many
+nodes on this machine, too, and compared: models of a ridge and all answers have to be those from here, byte for byte; what
+is trained by gradient is trained by a team of two and has to be the same on all clusters.
+A step whose result is there is not made again.
 """
 
 import argparse
@@ -24,10 +27,13 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from benchmarks.nodes import cluster, content
+
 GIGABYTE = 2**30
 CGROUP = Path("/sys/fs/cgroup/memory")
 DRAWN_AT_ONCE = 20_000
 SERIES_PER_SHARD = 16_000
+TEAM = 2  # processes that train one model on a cluster
 SAMPLE, NEW = 20_000, 10_000  # series of the models in memory, and series that all are judged by
 
 
@@ -37,8 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, default=Path("million"), help="some 8 GB for a million series")
     parser.add_argument("--systems", nargs="+", choices=("oscillators", "denots"), default=["oscillators", "denots"])
     parser.add_argument("--gigabytes", type=float, default=3.0, help="that each step may use")
+    parser.add_argument("--nodes", type=int, nargs="*", default=[], help="of clusters that do the same")
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
+    os.environ["OMP_NUM_THREADS"] = "1"  # as on a node with one processor: threads add a ridge's sums in another order
     steps = Steps(options.folder, int(options.gigabytes * GIGABYTE))
     print(f"{options.series} series, each step limited to {options.gigabytes:g} GB by {steps.limit}", flush=True)  # noqa: T201
     table, shards = options.folder / "table.parquet", options.folder / "shards"
@@ -67,7 +75,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sample = options.folder / f"{system}-in-memory"
         steps.make(f"{system} in memory", sample, lambda name=system, place=sample: fit_sample(name, shards, place))
         steps.judge(f"{system} from {min(SAMPLE, options.series)} in memory", sample, new)
+    for nodes in options.nodes:
+        with cluster(nodes) as address:
+            for system in options.systems:
+                on_cluster(steps, options.folder, system, options.series, nodes, address)
+    for system in options.systems if options.nodes else ():
+        compare(options.folder, system, options.nodes)
     steps.show()
+
+
+def on_cluster(steps: "Steps", folder: Path, system: str, series: int, nodes: int, address: str) -> None:
+    """The fit, and the answers of the model from here."""
+    shards, model, on = folder / "shards", folder / f"{system}-{nodes}-nodes", ["--on", f"ray={address}"]
+    team = ["--workers", TEAM] if system == "denots" else []
+    words = (*settings(system, series), *on, *team)
+    steps.run(f"fit {system} on {nodes} nodes", model, "fit", shards, "--system", system, *words, "-q", "-o", model)
+    answers = folder / f"{system}-answers-{nodes}-nodes"
+    done = answers / max(file.name for file in (folder / f"{system}-answers").glob("*.parquet"))
+    steps.run(f"predict {system} on {nodes} nodes", done, "predict", folder / system, shards, *on, "-o", answers)
+
+
+def compare(folder: Path, system: str, nodes: Sequence[int]) -> None:
+    clusters = [f"-{count}-nodes" for count in nodes]
+    same([folder / f"{system}-answers{where}" for where in ("", *clusters)], "*.parquet")
+    same(
+        [folder / f"{system}{where}" for where in (clusters if system == "denots" else ("", *clusters))],
+        "*.safetensors",
+    )
+
+
+def same(places: Sequence[Path], pattern: str) -> None:
+    """Stop unless all of them hold the same bytes."""
+    hashes = [content(place, pattern) for place in places]
+    other = [str(place) for place, found in zip(places, hashes, strict=True) if not found or found != hashes[0]]
+    if other:
+        raise SystemExit(f"{', '.join(other)} differ from {places[0]}")
+    print(f"{len(hashes[0])} files with the same bytes in {', '.join(place.name for place in places)}", flush=True)  # noqa: T201
 
 
 def settings(system: str, series: int) -> list[str]:
