@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
-#include <stdexcept>
 #include <vector>
 
 #include "denots/convolutions.h"
 #include "denots/oscillators.h"
 #include "denots/thread_pool.h"
+#include "kernel_of.h"
 
 namespace denots {
 
@@ -24,18 +24,6 @@ DENOTS_DECLARE(avx512)
 #undef DENOTS_DECLARE
 
 namespace {
-
-template <class Kernel>
-Kernel kernel_of(Target target, Kernel baseline, Kernel avx2, Kernel avx512) {
-  if (!supported(target)) throw std::invalid_argument("this CPU cannot run the target.");
-  return target == Target::avx512 ? avx512 : target == Target::avx2 ? avx2 : baseline;
-}
-
-#ifdef DENOTS_X86_TARGETS
-#define DENOTS_KERNEL(target, name) kernel_of(target, &baseline::name, &avx2::name, &avx512::name)
-#else
-#define DENOTS_KERNEL(target, name) kernel_of(target, &baseline::name, &baseline::name, &baseline::name)
-#endif
 
 template <class Work>  // Work(first, last)
 void over_series(std::int64_t series, int threads, Work work) {
