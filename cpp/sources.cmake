@@ -7,7 +7,7 @@ find_package(Threads REQUIRED)
 set(at ${CMAKE_CURRENT_LIST_DIR}/src)
 set(sources
   ${at}/boosted_trees.cc ${at}/rows.cc
-  ${at}/cpu.cc ${at}/dispatch.cc ${at}/drive.cc ${at}/driven_path.cc ${at}/layers.cc ${at}/normal_scores.cc ${at}/pooling.cc ${at}/self_check.cc ${at}/spline.cc ${at}/summary.cc ${at}/tape.cc ${at}/thread_pool.cc
+  ${at}/cpu.cc ${at}/dispatch.cc ${at}/drive.cc ${at}/driven_path.cc ${at}/gaussian_curves.cc ${at}/layers.cc ${at}/normal_scores.cc ${at}/pooling.cc ${at}/self_check.cc ${at}/spline.cc ${at}/summary.cc ${at}/tape.cc ${at}/thread_pool.cc
   ${at}/target_baseline.cc)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   list(APPEND sources ${at}/target_avx2.cc ${at}/target_avx512.cc)

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "bind_curves.h"
 #include "bind_layers.h"
 #include "bind_pooling.h"
 #include "bind_rows.h"
@@ -331,6 +332,7 @@ NB_MODULE(_native, m) {
   bind_splines<float>(m);
   bind_splines<double>(m);
   denots::bind_pooling(m);
+  denots::bind_curves(m);
   denots::bind_layers(m);
   denots::bind_rows(m);
   nb::class_<BoundMethod>(m, "Method")

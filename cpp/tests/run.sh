@@ -50,7 +50,7 @@ build() {
     for target in $TARGETS; do
       echo "$CXX $flags $(flags_of $target) -c cpp/src/target_$target.cc -o $dir/library/target_$target.o"
     done
-    for unit in boosted_trees rows cpu dispatch drive driven_path layers normal_scores pooling self_check spline summary tape thread_pool; do
+    for unit in boosted_trees rows cpu dispatch drive driven_path gaussian_curves layers normal_scores pooling self_check spline summary tape thread_pool; do
       echo "$CXX $flags -c cpp/src/$unit.cc -o $dir/library/$unit.o"
     done
     for program in "$@"; do echo "$CXX $flags -c cpp/tests/$program.cc -o $dir/$program.o"; done

@@ -186,6 +186,46 @@ def convolution_shares(**arguments: Any) -> None:
     _native.pool_convolutions(**arguments, threads=threads())
 
 
+def sum_evidence(
+    offsets: IntArray, times: FloatArray, scores: FloatArray, *, directions: FloatArray, **curves: Any
+) -> dict[str, FloatArray]:
+    """The arrays of `inference.discriminant.Evidence`; NaN in `scores` was not observed."""
+    target()
+    series, size = len(offsets) - 1, directions.shape[2]
+    sums: dict[str, FloatArray] = {
+        "gram": np.empty((series, size, size)),
+        "told": np.empty((series, size)),
+        "square": np.empty(series),
+        "seen": np.empty(series),
+    }
+    _native.sum_evidence(
+        offsets=np.ascontiguousarray(offsets),
+        times=np.ascontiguousarray(times),
+        scores=np.ascontiguousarray(scores),
+        directions=directions,
+        **curves,
+        **sums,
+        threads=threads(),
+    )
+    return sums
+
+
+def log_likelihoods(*, means: FloatArray, told: FloatArray, **arguments: Any) -> FloatArray:
+    """How likely each class would have drawn what was seen of each series [n, classes], but for what all have in common."""
+    target()
+    found = np.empty((len(told), len(means)))
+    _native.log_likelihoods(means=means, told=told, **arguments, found=found, threads=threads())
+    return found
+
+
+def posteriors(*, told: FloatArray, **arguments: Any) -> tuple[FloatArray, FloatArray]:
+    """Mean [n, R] and covariance [n, R, R] of the weights of each series in class `of[i]`, given what was seen of it."""
+    target()
+    mean, covariance = np.empty(told.shape), np.empty((*told.shape, told.shape[1]))
+    _native.posteriors(told=told, **arguments, mean=mean, covariance=covariance, threads=threads())
+    return mean, covariance
+
+
 def linear_rows(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:
     """`x weight^T + bias` of rows [B, C], each summed by itself in one order: it does not depend on the other rows.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from denots.inference.discriminant import Evidence, Gaussian, posterior
+from denots.inference.discriminant import Evidence, Weights
 from denots.shapes import FloatArray, IntArray
 
 ROUNDS = 12  # of expectation and maximisation
@@ -26,11 +26,11 @@ class Groups:
     scatter: FloatArray
     counts: FloatArray
 
-    def gaussians(self, strength: float) -> list[Gaussian]:
-        """One for each class, its covariance drawn to the shared one as if that had been seen so many times."""
+    def gaussians(self, strength: float) -> Weights:
+        """Those of each class, the covariance drawn to the shared one as if that had been seen so many times."""
         total = self.counts + strength
         own = (self.scatter + strength * self.shared) / total[:, None, None]
-        return [Gaussian(mean, np.linalg.cholesky(cov)) for mean, cov in zip(self.means, own, strict=True)]
+        return Weights(self.means, np.linalg.cholesky(own))
 
 
 def fit_groups(evidence: Evidence, labels: IntArray, classes: int, weight: FloatArray, sample: IntArray) -> Groups:
@@ -65,12 +65,8 @@ def fit_groups(evidence: Evidence, labels: IntArray, classes: int, weight: Float
 def _posteriors(
     evidence: Evidence, labels: IntArray, means: FloatArray, shared: FloatArray, noise: float
 ) -> tuple[FloatArray, FloatArray]:
-    factor, size = np.linalg.cholesky(shared), evidence.told.shape
-    centre, spread = np.zeros(size), np.zeros((*size, size[1]))
-    for k in np.unique(labels):
-        rows = np.flatnonzero(labels == k)
-        centre[rows], spread[rows] = posterior(evidence.select(rows), Gaussian(means[k], factor), noise)
-    return centre, spread
+    factors = np.repeat(np.linalg.cholesky(shared)[None], len(means), axis=0)
+    return Weights(means, factors).posteriors(evidence, labels, noise)
 
 
 def _means(centre: FloatArray, labels: IntArray, weight: FloatArray, classes: int) -> FloatArray:

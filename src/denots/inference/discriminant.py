@@ -4,12 +4,13 @@ The curve behind a series is a mean and a few directions, weighed by numbers tha
 curve at the times of the rows, and noise. So a series is told by the rows that it has, and nothing is filled in.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from denots import kernels
 from denots.data.blocks import in_blocks
 from denots.data.series import SeriesSet
 from denots.inference.even_grid import EvenGrid
@@ -37,7 +38,8 @@ class Evidence(NamedTuple):
 
     def first(self, size: int) -> "Evidence":
         """For the first directions only."""
-        return self._replace(gram=self.gram[:, :size, :size], told=self.told[:, :size])
+        gram, told = np.ascontiguousarray(self.gram[:, :size, :size]), np.ascontiguousarray(self.told[:, :size])
+        return self._replace(gram=gram, told=told)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,37 +57,21 @@ class Curves:
 
     def evidence(self, series: SeriesSet) -> Evidence:
         """Each series by itself, in the same order of summation whatever stands beside it."""
-        return Evidence(*map(np.stack, zip(*self._each(series), strict=True)))
-
-    def _each(self, series: SeriesSet) -> Iterator[tuple[FloatArray, ...]]:
-        channels = series.values.shape[1]
-        scale = self.grid.drive.scale
-        scores = (by_rank(self.ranks, series).values - scale.centre[:channels]) / scale.scale[:channels]
-        place, share = self._places(series)
-        row, channel = np.nonzero(~np.isnan(scores))
-        low, part = place[row], share[row]
-        value = scores[row, channel] - _between(self.mean[channel, low], self.mean[channel, low + 1], part)
-        along = _between(self.directions[channel, low], self.directions[channel, low + 1], part[:, None])
-        ends = np.searchsorted(row, series.offsets)
-        for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            x, y = along[a:b], value[a:b]
-            yield (
-                np.einsum("ki,kj->ij", x, x),
-                np.einsum("ki,k->i", x, y),
-                np.einsum("k,k->", y, y),
-                np.array(float(b - a)),
+        drive, channels = self.grid.drive, series.values.shape[1]
+        return Evidence(
+            **kernels.sum_evidence(
+                series.offsets,
+                series.times,
+                self.ranks.keep_holes(series.values),
+                mean=self.mean,
+                directions=self.directions,
+                centre=drive.scale.centre[:channels],
+                scale=drive.scale.scale[:channels],
+                start=drive.start,
+                end=drive.end,
+                span=drive.span,
             )
-
-    def _places(self, series: SeriesSet) -> tuple[IntArray, FloatArray]:
-        """For each row, the point of the grid before it, and how far it is on the way to the next one."""
-        drive, own = self.grid.drive, np.repeat(np.arange(len(series)), series.lengths)
-        begin = series.times[series.offsets[:-1]] if np.isnan(drive.start) else np.full(len(series), drive.start)
-        end = series.ends if np.isnan(drive.end) else np.full(len(series), drive.end)
-        span = np.where(end > begin, end - begin, drive.span)
-        last = self.grid.points - 1
-        along = np.clip((series.times - begin[own]) / span[own], 0, 1) * last
-        place = np.minimum(along.astype(np.int64), last - 1)
-        return place, along - place
+        )
 
     def state(self) -> dict[str, np.ndarray]:
         ranks = {"edges": np.ascontiguousarray(self.ranks.edges), "holes": self.ranks.holes}
@@ -99,45 +85,19 @@ class Curves:
         return cls(Ranks.restore(state), grid, mean, directions)
 
 
-def by_rank(ranks: Ranks, series: SeriesSet) -> SeriesSet:
-    """Values as normal scores; what is missing stays so."""
-    scores = ranks.transform(series.values)[:, : series.values.shape[1]]
-    return replace(series, values=np.where(np.isnan(series.values), np.nan, scores))
+class Weights(NamedTuple):
+    """Weights of directions are normal in each class: means [classes, R], covariances L L', L in factors [classes, R, R]."""
 
+    means: FloatArray
+    factors: FloatArray
 
-def _between(low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray:
-    return np.asarray(low * (1 - share) + high * share)
+    def log_likelihoods(self, evidence: Evidence, noise: float) -> FloatArray:
+        """The logarithm of the density of what was observed [n, classes], but for a term that depends on the noise alone."""
+        return kernels.log_likelihoods(**evidence._asdict(), **self._asdict(), noise=noise)
 
-
-class Gaussian(NamedTuple):
-    """Weights of directions are normal with this mean [R] and with covariance L L', L a factor [R, R]."""
-
-    mean: FloatArray
-    factor: FloatArray
-
-
-def log_likelihood(evidence: Evidence, of: Gaussian, noise: float) -> FloatArray:
-    """The logarithm of the density of what was observed, but for a term that depends on the noise alone."""
-    told, solved, within = _whitened(evidence, of, noise)
-    at_mean = np.einsum("nij,j->ni", evidence.gram, of.mean)
-    square = evidence.square - 2 * np.einsum("ni,i->n", evidence.told, of.mean) + np.einsum("ni,i->n", at_mean, of.mean)
-    lost = 2 * np.log(np.diagonal(np.linalg.cholesky(within), axis1=1, axis2=2)).sum(axis=1)
-    return -0.5 * (lost + square / noise - np.einsum("ni,ni->n", told, solved))
-
-
-def posterior(evidence: Evidence, of: Gaussian, noise: float) -> tuple[FloatArray, FloatArray]:
-    """Mean [n, R] and covariance [n, R, R] of the weights, given what was observed."""
-    _, solved, within = _whitened(evidence, of, noise)
-    covariance = of.factor @ np.linalg.inv(within) @ of.factor.T
-    return of.mean + np.einsum("ij,nj->ni", of.factor, solved), covariance
-
-
-def _whitened(evidence: Evidence, of: Gaussian, noise: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """For weights that are the mean plus L times standard normal ones: what is told of these, solved, and the precision."""
-    left = evidence.told - np.einsum("nij,j->ni", evidence.gram, of.mean)
-    told = np.einsum("ji,nj->ni", of.factor, left) / noise
-    within = np.eye(len(of.mean)) + of.factor.T @ evidence.gram @ of.factor / noise
-    return told, np.linalg.solve(within, told[..., None])[..., 0], within
+    def posteriors(self, evidence: Evidence, of: IntArray, noise: float) -> tuple[FloatArray, FloatArray]:
+        """Mean [n, R] and covariance [n, R, R] of the weights of series of these classes, given what was observed."""
+        return kernels.posteriors(**evidence._asdict(), **self._asdict(), of=of, noise=noise)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,9 +119,7 @@ class Discriminant:
 
     def _told(self, series: SeriesSet) -> Told:
         evidence = self.curves.evidence(series)
-        told = (
-            likelihoods(evidence, list(map(Gaussian, self.means, self.factors)), self.noise) * self.factor + self.shift
-        )
+        told = likelihoods(evidence, Weights(self.means, self.factors), self.noise) * self.factor + self.shift
         return Told(told, np.asarray(np.isfinite(told).all(axis=1)))
 
     def state(self) -> dict[str, np.ndarray]:
@@ -179,7 +137,7 @@ class Discriminant:
         return cls(curves, noise, means, factors, float(values["factor"]), arrays["shift"])
 
 
-def likelihoods(evidence: Evidence, classes: Sequence[Gaussian], noise: float) -> FloatArray:
+def likelihoods(evidence: Evidence, classes: Weights, noise: float) -> FloatArray:
     """One column a class, less the mean of all; one column where there are two."""
-    each = np.stack([log_likelihood(evidence, of, noise) for of in classes], axis=1)
+    each = classes.log_likelihoods(evidence, noise)
     return each[:, 1:] - each[:, :1] if each.shape[1] == 2 else each - each.mean(axis=1, keepdims=True)

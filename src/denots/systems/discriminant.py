@@ -16,7 +16,7 @@ from denots.errors import OutOfTime
 from denots.features import NormalScores
 from denots.heads.combine import calibrate
 from denots.heads.gaussians import Groups, fit_groups
-from denots.inference.discriminant import FEWEST, MOST, TOGETHER, Curves, Discriminant, Evidence, by_rank, likelihoods
+from denots.inference.discriminant import FEWEST, MOST, TOGETHER, Curves, Discriminant, Evidence, likelihoods
 from denots.inference.even_grid import EvenGrid
 from denots.inference.ranked_summary import Ranks
 from denots.options import Range, tunable
@@ -143,8 +143,7 @@ class DiscriminantSystem(Configured):
         curves, evidence = self._read(train.series, seed, deadline)
         groups = _grouped(task, train, evidence.first(chosen.size), seed)
         classes = groups.gaussians(chosen.strength)
-        means, factors = np.stack([of.mean for of in classes]), np.stack([of.factor for of in classes])
-        return Discriminant(curves.first(chosen.size), groups.noise, means, factors, factor, shift)
+        return Discriminant(curves.first(chosen.size), groups.noise, classes.means, classes.factors, factor, shift)
 
     def _read(self, series: SeriesSet, seed: int, deadline: float | None, passes: int = 0) -> tuple[Curves, Evidence]:
         """Curves, and the evidence for them; given up as soon as this, and so many more of it, would take too long."""
@@ -183,7 +182,7 @@ def fit_curves(series: SeriesSet, sample: IntArray, directions: int) -> Curves:
     scores = NormalScores().fit(series.values)
     ranks = Ranks(scores.edges_, scores.holes_)
     channels = series.values.shape[1]
-    scored = by_rank(ranks, series)
+    scored = replace(series, values=ranks.keep_holes(series.values))
     grid = EvenGrid.fit(scored, FEWEST, MOST)
     filled: FloatArray = grid.read(scored.select(sample))[:, :channels].astype(np.float64)
     mean = filled.mean(axis=0)
