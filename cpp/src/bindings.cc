@@ -22,10 +22,10 @@
 #include "bind_layers.h"
 #include "bind_pooling.h"
 #include "bind_rows.h"
+#include "bind_splines.h"
 #include "denots/cpu.h"
 #include "denots/self_check.h"
 #include "denots/solve.h"
-#include "denots/spline.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -33,33 +33,6 @@ using denots::Tape;
 using namespace denots::arguments;
 
 namespace {
-
-template <class Real>
-void fit_splines(const std::string& kind, Vector<const std::int64_t> offsets, Vector<const double> times,
-                 Matrix<const Real> observed, Matrix<Real> value, Matrix<Real> slope_before,
-                 Matrix<Real> slope_after, int threads) {
-  const denots::Spline spline = spline_named(kind);
-  const auto rows = static_cast<std::int64_t>(times.shape(0)),
-             channels = static_cast<std::int64_t>(observed.shape(1));
-  expect_offsets(offsets, rows);
-  expect(observed, "observed", {rows});
-  expect(value, "value", {rows, channels});
-  const bool told = slope_before.shape(0) != 0;
-  expect(slope_before, "slope_before", {told ? rows : 0, channels});
-  expect(slope_after, "slope_after", {told ? rows : 0, channels});
-  expect_threads(threads);
-  nb::gil_scoped_release release;
-  denots::fit_splines<Real>(spline, static_cast<std::int64_t>(offsets.shape(0)) - 1, channels, offsets.data(),
-                            times.data(), observed.data(), value.data(), told ? slope_before.data() : nullptr,
-                            told ? slope_after.data() : nullptr, threads);
-}
-
-template <class Real>
-void bind_splines(nb::module_& m) {
-  m.def("fit_splines", &fit_splines<Real>, "kind"_a, "offsets"_a.noconvert(), "times"_a.noconvert(),
-        "observed"_a.noconvert(), "value"_a.noconvert(), "slope_before"_a.noconvert(),
-        "slope_after"_a.noconvert(), "threads"_a);
-}
 
 template <class... Arrays>
 std::shared_ptr<void> hold(Arrays... arrays) {
@@ -329,8 +302,7 @@ void bind_solver(nb::module_& m, const char* name) {
 NB_MODULE(_native, m) {
   // A solution that is still alive when Python ends holds its tape; that is no leak.
   nb::set_leak_warnings(false);
-  bind_splines<float>(m);
-  bind_splines<double>(m);
+  denots::bind_splines(m);
   denots::bind_pooling(m);
   denots::bind_curves(m);
   denots::bind_layers(m);
