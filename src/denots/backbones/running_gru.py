@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
-from jaxtyping import Float, Float64
+import torch
+from jaxtyping import Float, Float64, Int
 from torch import Tensor, nn
 
+from denots.backbones import native_layer
 from denots.backbones.options import check_options
 from denots.backbones.running_rows import RowReader, RunningRows
 from denots.inference import running_gru
@@ -22,7 +24,7 @@ class RunningGRUConfig:
 
 
 class RunningGRU(RowReader):
-    """One step for each row, and one more up to a question; the library's GRU learns from a padded batch at once."""
+    """One step for each row, and one more up to a question, by the fused kernel of the GRU: nothing is padded."""
 
     Config = RunningGRUConfig
 
@@ -37,8 +39,7 @@ class RunningGRU(RowReader):
         return running_gru.RunningGRU.restore(self.intake.observed, self.arrays())
 
     def after_rows(self, inputs: RunningRows, start: Float[Tensor, "B H"]) -> Float[Tensor, "B T H"]:
-        states, _ = self.core(inputs.values[inputs.table], start[None])
-        return states
+        return self._steps(inputs.values, inputs.offsets, start)[inputs.table]
 
     def moved(
         self,
@@ -46,4 +47,21 @@ class RunningGRU(RowReader):
         rows: tuple[Float[Tensor, "Q D"], Float[Tensor, "Q D"]],
         clocks: tuple[Float64[Tensor, " Q"], Float64[Tensor, " Q"]],
     ) -> Float[Tensor, "Q H"]:
-        return self.core(rows[1][:, None], state[None])[0][:, 0]
+        return self._steps(rows[1], torch.arange(len(state) + 1), state)
+
+    def _steps(
+        self, values: Float[Tensor, "N D"], offsets: Int[Tensor, " n_plus_1"], start: Float[Tensor, "n H"]
+    ) -> Float[Tensor, "N H"]:
+        """The state after each row."""
+        w_in, w_state, b_in, b_state = self.core.parameters()
+        order = offsets.diff().argsort(descending=True, stable=True)
+        return native_layer.run(
+            "gru",
+            self.states,
+            {"offsets": offsets, "order": order, "x": values},
+            h0=start,
+            weight_in=w_in,
+            weight_hh=w_state,
+            bias_in=b_in,
+            bias_hh=b_state,
+        )
