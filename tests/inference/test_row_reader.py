@@ -123,3 +123,16 @@ def test_values_that_break_a_state_break_it_alone(name: str) -> None:
     states, whole = carried(backbone, broken, series.ends), carried(backbone, series, series.ends)
     others = np.arange(len(series)) != 3
     np.testing.assert_array_equal(states[others], whole[others])
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_what_was_rare_in_training_is_read_by_its_logarithm(name: str) -> None:
+    series = walks()
+    backbone = built(name, series)
+    far = replace(series, values=np.where(np.isnan(series.values), np.nan, 1e4 + series.values))
+    first = far.offsets[:-1]
+    seen = ~np.isnan(far.values[first])
+    z = (far.values[first] - np.nanmean(series.values, axis=0)) / np.nanstd(series.values, axis=0)
+    assert np.abs(z[seen]).min() > 1000
+    found = backbone.prepare(far).values[first, :3].numpy()
+    np.testing.assert_allclose(found[seen], np.log(1 + z[seen]), rtol=1e-5)

@@ -25,7 +25,6 @@ class RunningDeNOTS(RowReader):
     """
 
     Config = RunningDeNOTSConfig
-    squashes = True
     pace: Tensor
 
     def __init__(self, config: RunningDeNOTSConfig, channels: int, static_size: int = 0) -> None:

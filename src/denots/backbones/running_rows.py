@@ -2,7 +2,6 @@
 
 import abc
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Float64, Int
@@ -63,7 +62,6 @@ class RowReader(Backbone):
     """
 
     causal = True
-    squashes: ClassVar[bool] = False  # whether rows are read by their logarithm, with their sign
 
     def __init__(self, channels: int, static_size: int, states: int) -> None:
         super().__init__()
@@ -128,7 +126,7 @@ class RowReader(Backbone):
         return Encoded(asked, asked.isfinite().flatten(1).all(dim=1))
 
     def _reading(self) -> RowIntake:
-        return RowIntake(self.intake.known(), self.squashes, next(self.parameters()).detach().numpy().dtype)
+        return RowIntake(self.intake.known(), next(self.parameters()).detach().numpy().dtype)
 
     def _start(self, static: Float[Tensor, "B S"]) -> Float[Tensor, "B H"]:
         if self.from_static is None:

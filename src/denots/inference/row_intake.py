@@ -44,22 +44,18 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowIntake:
-    """How rows are read, all of a series at once or one after the other, with the same bits.
-
-    squashes: whether by their logarithm, with their sign.
+    """How rows are read, all of a series at once or one after the other, with the same bits: by their logarithm, with
+    their sign, so that what was rare in training does not drown the rest where it is common.
     """
 
     intake: Intake
-    squashes: bool
     dtype: np.dtype[np.floating]
 
     @classmethod
-    def restore(
-        cls, weights: Mapping[str, FloatArray], channels: int, *, squashes: bool, dtype: np.dtype[np.floating]
-    ) -> "RowIntake":
+    def restore(cls, weights: Mapping[str, FloatArray], channels: int, *, dtype: np.dtype[np.floating]) -> "RowIntake":
         """What stands among the weights of a backbone."""
         intake = Intake.restore(weights, channels, time="differences", presence=True, ages=True)
-        return cls(intake, squashes, dtype)
+        return cls(intake, dtype)
 
     @property
     def width(self) -> int:
@@ -101,18 +97,20 @@ class RowIntake:
         centre, scale = self.intake.centre, self.intake.scale
         ages, presence = slice(2 * channels, 3 * channels), slice(channels, 2 * channels)
         told = np.where(scale[ages] < UNVARIED, scale[ages], 0.0)
-        age = np.where(seen, 0.0, self._released(x[:, ages]) * told + centre[ages]) + since[:, None]
-        x[:, presence] = self._squashed(-centre[presence] / scale[presence])
-        x[:, ages] = self._squashed((age - centre[ages]) / scale[ages])
-        x[:, -1] = self._squashed((since - centre[-1]) / scale[-1])
+        age = np.where(seen, 0.0, _released(x[:, ages]) * told + centre[ages]) + since[:, None]
+        x[:, presence] = _squashed(-centre[presence] / scale[presence])
+        x[:, ages] = _squashed((age - centre[ages]) / scale[ages])
+        x[:, -1] = _squashed((since - centre[-1]) / scale[-1])
         return x
 
     @np.errstate(over="ignore")  # what does not fit into the type is infinite, and its state is no number
     def _rounded(self, x: FloatArray) -> FloatArray:
-        return self._squashed(np.nan_to_num(x)).astype(self.dtype)
+        return _squashed(np.nan_to_num(x)).astype(self.dtype)
 
-    def _squashed(self, x: FloatArray) -> FloatArray:
-        return np.sign(x) * np.log1p(np.abs(x)) if self.squashes else x
 
-    def _released(self, x: FloatArray) -> FloatArray:
-        return np.sign(x) * np.expm1(np.abs(x.astype(np.float64))) if self.squashes else x
+def _squashed(x: FloatArray) -> FloatArray:
+    return np.sign(x) * np.log1p(np.abs(x))
+
+
+def _released(x: FloatArray) -> FloatArray:
+    return np.sign(x) * np.expm1(np.abs(x.astype(np.float64)))

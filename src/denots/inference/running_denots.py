@@ -24,7 +24,7 @@ class RunningDeNOTS(RowReader):
     @classmethod
     def restore(cls, options: RunningDeNOTSConfig, channels: int, weights: Mapping[str, FloatArray]) -> "RunningDeNOTS":
         field = FieldKernel.restore(options.field, weights, weights["field.weight_ih"], weights["field.bias_ih"])
-        reading = RowIntake.restore(weights, channels, squashes=True, dtype=field.weight_hh.dtype)
+        reading = RowIntake.restore(weights, channels, dtype=field.weight_hh.dtype)
         return cls(weights, reading, options, field)
 
     @property

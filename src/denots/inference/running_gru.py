@@ -17,9 +17,7 @@ class RunningGRU(RowReader):
 
     @classmethod
     def restore(cls, channels: int, weights: Mapping[str, FloatArray]) -> "RunningGRU":
-        return cls(
-            weights, RowIntake.restore(weights, channels, squashes=False, dtype=weights["core.weight_hh_l0"].dtype)
-        )
+        return cls(weights, RowIntake.restore(weights, channels, dtype=weights["core.weight_hh_l0"].dtype))
 
     @property
     def states(self) -> int:
