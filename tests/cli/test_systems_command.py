@@ -28,7 +28,8 @@ def test_published_sizes_are_met_but_for_the_known_misprints(run: Run) -> None:
 
 def test_an_unknown_protocol_is_refused(run: Run) -> None:
     assert (
-        "protocol is one of paper, fair; got 'nice'" in run("systems", "--sizes", "--protocol", "nice", code=2).stderr
+        "protocol is one of paper, fair, best; got 'nice'"
+        in run("systems", "--sizes", "--protocol", "nice", code=2).stderr
     )
 
 

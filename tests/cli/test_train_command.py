@@ -173,7 +173,7 @@ def test_without_a_name_every_command_has_a_new_folder(run: Run) -> None:
         ("train.max_epochs=many", "train.max_epochs=many: expected a whole number."),
         ("backbone.depth=deep", "backbone.depth=deep: expected a number."),
         ("backbone.normalise=often", "backbone.normalise=often: expected one of fixed, batch."),
-        ("protocol=nice", "protocol is one of paper, fair; got 'nice'"),
+        ("protocol=nice", "protocol is one of paper, fair, best; got 'nice'"),
         ("target=log", "standardised, centred, raw; got 'log'"),
         ("target=raw", "classification has no numbers"),
         ("dataset.size=2", "at least 3 series"),

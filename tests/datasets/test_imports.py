@@ -110,7 +110,7 @@ def test_the_protocol_is_part_of_folder_and_manifest(files: Path) -> None:
     for protocol, folder in folders.items():
         assert f"-{protocol}-" in folder.name
         assert json.loads((folder / "dataset.json").read_text())["protocol"] == protocol
-    with pytest.raises(InvalidOption, match="protocol is one of paper, fair; got 'nice'"):
+    with pytest.raises(InvalidOption, match="protocol is one of paper, fair, best; got 'nice'"):
         load("uwgl", protocol="nice")  # type: ignore[arg-type]
 
 

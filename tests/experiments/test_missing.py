@@ -37,6 +37,16 @@ def test_what_was_never_run_costs_what_was_measured(tmp_path: Path) -> None:
     results.add_findings("costs", Findings(options, {"pendulum": {"gru": 46.2}, "uwgl": "not here"}, 1.0, versions()))
     (gru,) = missing([EXPERIMENTS["main"]], results, Request("paper", datasets=("pendulum",), systems=("gru",)))
     assert str(gru) == "pendulum gru: 3 runs (main), 46.2 s an epoch"
+    slower = spec("pendulum", "gru", seed=7, profile="paper")  # made by older code
+    results.runs.add(record(slower, 0.5), ["main"])
+    (gru,) = missing([EXPERIMENTS["main"]], results, Request("paper", datasets=("pendulum",), systems=("gru",)))
+    assert (gru.epoch, gru.epochs) == (46.2, 1)
+    best = Request("paper", "best", datasets=("pendulum",), systems=("gru",))
+    (gru,) = missing([EXPERIMENTS["main"]], results, best)
+    assert (gru.epoch, gru.epochs) == (None, None)  # its epochs are others
+    results.runs.add(record(spec("pendulum", "gru", seed=7, profile="paper", protocol="best"), 0.5), ["main"])
+    (gru,) = missing([EXPERIMENTS["main"]], results, best)
+    assert (gru.epoch, gru.epochs) == (60.0, 1)
     (trees,) = missing([EXPERIMENTS["main"]], results, Request("paper", datasets=("pendulum",), systems=("trees",)))
     assert str(trees) == "pendulum trees: 3 runs (main), fitted at once, without epochs"
 

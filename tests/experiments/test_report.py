@@ -157,11 +157,22 @@ def test_the_story_tells_what_the_records_say_and_nothing_else() -> None:
     columns = ("depth 10: R2", "depth 10: mean size of h")
     evidence = Evidence({"targets": [Table("", columns, rows)]})
     claims = [judge(claim, evidence) for claim in CLAIMS]
-    told = tell(claims, evidence, Evidence({}))
+    told = tell(claims, evidence, Evidence({}), Evidence({}))
     assert told["Does not hold"] == [next(c.text for c in CLAIMS if c.experiment == "targets")]
     assert "R2 of -0.275 ± 0.007 on SineMix" in told["What to do instead"][0]
     assert set(told) == {"Does not hold", "What to do instead"}
     assert len(told["What to do instead"]) == 1
+
+
+def test_the_story_names_the_leaders_of_each_set_of_rules() -> None:
+    def main(denots: float, gru: float) -> Evidence:
+        return Evidence({"main": [Table("", ("uwgl",), (("denots", (Cell((denots,)),)), ("gru", (Cell((gru,)),))))]})
+
+    told = tell([], Evidence({}), main(0.8, 0.9), main(0.7, 0.6))["What to do instead"]
+    assert [("uwgl: gru 0.900, DeNOTS 0.800" in words, "uwgl: denots 0.700" in words) for words in told] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 def test_long_runs_are_not_judged_against_short_ones() -> None:

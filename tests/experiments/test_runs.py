@@ -6,6 +6,7 @@ import pytest
 
 from denots.errors import InvalidOption
 from denots.experiments import EXPERIMENTS, Request
+from denots.experiments.main_table import JUDGED_ON, PLANNED
 from denots.experiments.runs import PROFILES, Plan, is_system, most_telling, profile_of, score_cell
 from denots.runs.words import read_run
 
@@ -14,16 +15,27 @@ from run_records import record, spec
 
 @pytest.mark.parametrize("system", ["tanh", "gru-ode", "denots", "mamba2", "neural-cde", "trees"])
 def test_the_paper_profile_is_what_train_would_run(system: str) -> None:
-    for protocol in ("paper", "fair"):
+    for protocol in ("paper", "fair", "best"):
         told = read_run(["dataset=sine-2", f"backbone={system}", f"protocol={protocol}"])
         assert spec("sine-2", system, profile="paper", protocol=protocol) == told
 
 
+@pytest.mark.parametrize("protocol", ["paper", "best"])
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_planned_run_tells_its_profile(profile) -> None:
+def test_every_planned_run_tells_its_profile(profile, protocol) -> None:
     for experiment in EXPERIMENTS.values():
-        for run in experiment.plan(Request(profile)).runs:
+        for run in experiment.plan(Request(profile, protocol)).runs:
             assert profile_of(run) == profile, (experiment.name, run)
+
+
+def test_nobody_is_tuned_where_all_have_the_best_recipe() -> None:
+    request = Request("paper", "best", datasets=("pendulum",))
+    runs = EXPERIMENTS["main"].plan(request).runs
+    assert len(runs) == 3 * len(PLANNED)
+    made = [record(run, 0.9 if is_system(record(run, 0.0), "gru-ode") else 0.5) for run in runs if run.seed == 0]
+    main = EXPERIMENTS["main"].exhibits([replace(r, metrics={**r.metrics, "val": r.metrics["test"]}) for r in made])[0]
+    cells = {name.split(" ")[0]: cells[JUDGED_ON.index("pendulum")] for name, cells in main.rows}
+    assert (cells["gru-ode"].values, cells["sync"].values, cells["denots"].values) == ((0.9,), (0.5,), (0.5,))
 
 
 def test_a_run_of_no_profile_is_an_error() -> None:

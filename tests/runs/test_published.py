@@ -8,9 +8,11 @@ import pytest
 from denots.datasets import DATASETS
 from denots.errors import InvalidOption, UnknownName
 from denots.experiments.runs import name_of
-from denots.runs.published import published_run
+from denots.runs.published import BEST_EPOCHS, published_run
 from denots.runs.record import RunRecord
 from denots.runs.store import RunStore
+from denots.systems import SYSTEMS, Trained
+from denots.training.config import TrainConfig
 
 RESULTS = Path(__file__).parents[2] / "results"
 RECORDS = [
@@ -67,7 +69,7 @@ def test_gru_ode_is_never_stretched() -> None:
 def test_wrong_names_are_offered_the_nearest(names: tuple[str, str], words: str) -> None:
     with pytest.raises(UnknownName, match=words):
         published_run(*names)
-    with pytest.raises(InvalidOption, match="paper, fair; got 'nice'"):
+    with pytest.raises(InvalidOption, match="paper, fair, best; got 'nice'"):
         published_run("bump", "denots", "nice")  # type: ignore[arg-type]
 
 
@@ -85,6 +87,35 @@ def test_the_paper_learns_raw_numbers_and_the_fair_protocol_standardised_ones() 
         told = [published_run(dataset, "denots", protocol).target for protocol in ("paper", "fair")]
         assert told == [paper, "standardised"]
     assert published_run("sine-mix", "sync", target="centred").target == "centred"
+
+
+TRAINED = [name for name, system in SYSTEMS.items() if isinstance(system, Trained)]
+
+
+@pytest.mark.parametrize("dataset", ["pendulum", "uwgl", "sepsis", "sine-2"])
+def test_the_best_protocol_trains_all_alike_and_tells_each_what_it_can_read(dataset: str) -> None:
+    told = {name: published_run(dataset, name, "best") for name in TRAINED}
+    assert len({replace(run.train, learning_rate=1.0) for run in told.values()}) == 1
+    assert len({run.target for run in told.values()}) == 1
+    one = told["gru"].train
+    assert (one.schedule, one.clip, one.weight_decay, one.choose) == ("one-cycle", 1.0, 0.01, "loss")
+    everything = {"presence": True, "slopes": True, "time_differences": True, "clock": "time", "positions": "time"}
+    everything |= {"holes": "bridge", "static": True, "normalise": "fixed", "readout": "last"}
+    everything |= {"state_size": 32, "layers": 1, "inflate": 1}
+    for name, run in told.items():
+        options = run.backbone.options
+        assert {key: options[key] for key in everything if key in options}.items() <= everything.items(), name
+        assert options.get("depth") == SYSTEMS[name].options.get("depth")
+    assert told["gru-ode"].backbone.options["depth"] == 1.0
+
+
+def test_the_best_protocol_changes_training_and_slopes_against_the_fair_one() -> None:
+    fair, best = (published_run("pendulum", "denots", protocol) for protocol in ("fair", "best"))
+    changed = {name for name, value in best.backbone.options.items() if fair.backbone.options[name] != value}
+    assert changed == {"depth", "slopes", "initial", "ages", "method", "tolerance", "predict_tolerance"}
+    assert best.train == TrainConfig(schedule="one-cycle", max_epochs=BEST_EPOCHS)
+    assert published_run("pendulum", "tempformer", "best").train.learning_rate == 1e-3
+    assert (fair.dataset, fair.target) == (best.dataset, best.target)
 
 
 def test_records_from_before_targets_had_units_keep_their_meaning_and_their_names() -> None:

@@ -173,8 +173,8 @@ class TestSpecs:
         with pytest.raises(InvalidOption, match=r"set RunSpec\.seed only"):
             RunSpec(BUMP.dataset, train=TrainConfig(seed=5))
 
-    def test_the_protocol_is_one_of_two(self) -> None:
-        with pytest.raises(InvalidOption, match="paper, fair"):
+    def test_the_protocol_is_a_known_one(self) -> None:
+        with pytest.raises(InvalidOption, match="paper, fair, best"):
             replace(BUMP, protocol="easy")
 
     def test_splits_too_small_for_r2_are_refused(self) -> None:
@@ -236,11 +236,11 @@ def test_the_protocol_of_a_run_decides_the_gaps_of_its_data(tmp_path: Path, monk
         return read_problem(dataset, target)
 
     monkeypatch.setattr("denots.runs.run.read_problem", watched)
-    for protocol in ("fair", "paper"):
+    for protocol in ("fair", "paper", "best"):
         record = run(RunSpec(DatasetSpec("uwgl"), SMALL, SHORT, protocol=protocol))
         assert record.spec.protocol == protocol
         assert 0 <= record.metrics["test"]["accuracy"] <= 1
-    assert seen[0] == 16 * 12 * 3
+    assert seen[0] == seen[2] == 16 * 12 * 3
     assert seen[1] == int(np.isnan(load("uwgl", protocol="paper").splits.train.values).sum()) < seen[0]
 
 

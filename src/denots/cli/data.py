@@ -20,7 +20,9 @@ app.command()(convert)
 Name = Annotated[str, typer.Argument(help="Name in `denots data list`.", show_default=False)]
 Size = Annotated[int | None, typer.Option(help="Series in all three splits together. Default: as published.")]
 Seed = Annotated[int, typer.Option(help="Seed of the draw.")]
-As = Annotated[str, typer.Option("--protocol", help="How real data are prepared: fair or paper.")]
+As = Annotated[
+    str, typer.Option("--protocol", help="How real data are prepared: paper, or fair (best reads the same).")
+]
 Split = Annotated[str, typer.Option(help="train, val or test.")]
 
 

@@ -31,7 +31,10 @@ def reproduce(
         str, typer.Option(help="smoke (seconds, toy sizes), quick (reduced) or paper (as published).")
     ] = "quick",
     protocol: Annotated[
-        str, typer.Option(help="paper (as published, warts included) or fair (equal terms for all).")
+        str,
+        typer.Option(
+            help="paper (as published, warts included), fair (equal terms for all) or best (fair, with the best recipe for all)."
+        ),
     ] = DEFAULT_PROTOCOL,
     seeds: Annotated[str | None, typer.Option(help="Comma-separated. Default: as many as the profile has.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Only on these data sets, with commas between.")] = None,
@@ -61,6 +64,7 @@ def reproduce(
       denots reproduce bump sine-mix --profile smoke
       denots reproduce all --profile quick --jobs 2 --budget 60
       denots reproduce main --profile paper --dataset uwgl --system denots,gru
+      denots reproduce main --profile paper --protocol best
       denots reproduce all --profile paper --on ray
       denots reproduce --verify 20
     """

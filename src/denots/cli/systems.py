@@ -15,7 +15,10 @@ def systems(
     name: Annotated[str | None, typer.Argument(help="Show the options of this system.", show_default=False)] = None,
     sizes: Annotated[bool, typer.Option("--sizes", help="Count parameters, beside the paper's.")] = False,
     protocol: Annotated[
-        str, typer.Option(help="With --sizes: paper (as published, warts included) or fair (equal terms for all).")
+        str,
+        typer.Option(
+            help="With --sizes: paper (as published), fair (equal terms) or best; what data decide counts in full."
+        ),
     ] = DEFAULT_PROTOCOL,
 ) -> None:
     """Show every system that can be fitted, or the options of one.

@@ -19,8 +19,9 @@ HOUR = 3600
 class Missing:
     """Runs of a system on a data set that were not made.
 
-    epoch: seconds of one, as measured; None where nobody has measured it.
-    epochs: that runs on the data set have taken, in the median; None while there are none.
+    epoch: seconds of one, as measured last, else of recorded runs, which code of the past may have made; None where nobody
+        has measured it.
+    epochs: that runs on the data set have taken under the protocol, in the median; None while there are none.
     """
 
     dataset: str
@@ -59,15 +60,17 @@ def missing(chosen: Collection[Experiment], results: Results, request: Request) 
                 names.setdefault(place, {})[experiment.name] = None
     ours = {experiment.name for experiment in chosen}  # others keep records here, too, of sizes of their own
     asked_for = [entry.record for entry in entries if entry.experiments & ours and entry.record.curve]
-    full = [record for record in asked_for if profile_of(record.spec) == "paper"]
-    measured = findings_of(Costs(), results)
+    alike = [record for record in asked_for if record.spec.protocol == request.protocol]
+    full = [record for record in alike if profile_of(record.spec) == "paper"]
+    measured = None if request.protocol == "best" else findings_of(Costs(), results)  # which has other epochs
     costs = {} if measured is None else measured.findings
     found = []
     for (dataset, system), runs in wanted.items():
         made = [record for record in full if record.spec.dataset.name == dataset]
-        epoch = _seconds([record for record in made if name_of(record) == system])
-        if epoch is None and isinstance(costs.get(dataset), dict):
-            epoch = costs[dataset].get(system)
+        timed = costs.get(dataset)
+        epoch = timed.get(system) if isinstance(timed, dict) else None
+        if epoch is None:
+            epoch = _seconds([record for record in made if name_of(record) == system])
         epochs = median(len(record.curve) for record in made) if made else None
         found.append(Missing(dataset, system, len(runs), tuple(names[dataset, system]), epoch, epochs))
     return sorted(found, key=lambda each: (-each.hours, each.dataset, each.system))

@@ -55,7 +55,7 @@ def label_of(spec: RunSpec) -> str:
         word
         for word, so in (
             ("learnt", options.get("learn_depth")),
-            ("fair", spec.protocol == "fair"),
+            (spec.protocol, spec.protocol != "paper"),
             (spec.target, spec.target != TARGET_THEN),
         )
         if so

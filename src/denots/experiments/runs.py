@@ -10,7 +10,7 @@ from denots.errors import DenotsError, InvalidOption, UnknownName
 from denots.experiments.exhibit import Cell
 from denots.experiments.experiment import Request
 from denots.runs.origin import Profile
-from denots.runs.published import on_protocol, published_run, setting_of, target_under
+from denots.runs.published import published_run, target_under, training_under
 from denots.runs.record import RunRecord
 from denots.runs.spec import DatasetSpec, RunSpec
 from denots.systems import SYSTEMS
@@ -127,7 +127,7 @@ def _reduced(dataset: DatasetSpec, train: TrainConfig, profile: Profile) -> tupl
 def profile_of(spec: RunSpec) -> Profile:
     """The profile that a run was made in, told from what it reduced; an error if it is none of them."""
     train = replace(spec.train, seed=0)
-    published = on_protocol(setting_of(spec.dataset.name).train, spec.protocol)
+    published = training_under(spec.protocol, spec.dataset.name, spec.backbone.name)
     for profile in PROFILES:
         size, expected = _reduced(spec.dataset, published, profile)
         if (spec.dataset.size, train) == (size, expected):

@@ -9,13 +9,17 @@ from denots.experiments.main_table import JUDGED_ON, SHOWN
 PARTS: dict[str, Judgement] = {"Holds": "confirmed", "Does not hold": "not confirmed", "Undecided": "undecided"}
 
 
-def tell(judged: Sequence[Judged], published: Evidence, fair: Evidence) -> dict[str, list[str]]:
+def tell(judged: Sequence[Judged], published: Evidence, fair: Evidence, best: Evidence) -> dict[str, list[str]]:
     """Sentences by heading, each with numbers of the records; what has no record is not told."""
     found = {
         heading: [f"{each.claim.text}{_but(each)}" for each in judged if each.judgement == verdict]
         for heading, verdict in PARTS.items()
     }
-    advice = [sentence(published, fair) for sentence in (_centre, _patience, _tolerance, _others)]
+    advice = [sentence(published) for sentence in (_centre, _patience, _tolerance)]
+    advice.append(_leaders(fair, "Try other systems, too. On equal terms the best are, by their means, on {}.".format))
+    advice.append(
+        _leaders(best, "With one good recipe for all, and no depth chosen for anybody, they are on {}.".format)
+    )
     found["What to do instead"] = [sentence for sentence in advice if sentence]
     return {heading: sentences for heading, sentences in found.items() if sentences}
 
@@ -24,7 +28,7 @@ def _but(judged: Judged) -> str:
     return f" ({judged.but})" if judged.but else ""
 
 
-def _centre(published: Evidence, fair: Evidence) -> str:
+def _centre(published: Evidence) -> str:
     return _with_numbers(
         published,
         (
@@ -38,7 +42,7 @@ def _centre(published: Evidence, fair: Evidence) -> str:
     )
 
 
-def _patience(published: Evidence, fair: Evidence) -> str:
+def _patience(published: Evidence) -> str:
     return _with_numbers(
         published,
         (("protocol", "as published", "depth 10: R2"), ("protocol", "all three", "depth 10: R2")),
@@ -47,7 +51,7 @@ def _patience(published: Evidence, fair: Evidence) -> str:
     )
 
 
-def _tolerance(published: Evidence, fair: Evidence) -> str:
+def _tolerance(published: Evidence) -> str:
     return _with_numbers(
         published,
         (("bump", "tanh", "default"), ("bump", "tanh", "depth 20"), ("bump", "tanh", "tolerance 1e-6")),
@@ -55,17 +59,15 @@ def _tolerance(published: Evidence, fair: Evidence) -> str:
     )
 
 
-def _others(published: Evidence, fair: Evidence) -> str:
-    """The best of the data sets on equal terms."""
+def _leaders(evidence: Evidence, words: Callable[..., str]) -> str:
+    """The words with the best system of each data set; nothing while nobody is compared."""
     parts = []
     for dataset in JUDGED_ON:
-        cells = {name: cell for name in SHOWN if (cell := fair.cell("main", name, dataset)).values}
+        cells = {name: cell for name in SHOWN if (cell := evidence.cell("main", name, dataset)).values}
         if "denots" in cells and len(cells) > 1:
             best = max(cells, key=lambda name: cells[name].mean)
             parts.append(f"{dataset}: {best} {format_ours(cells[best], 3)}, DeNOTS {format_ours(cells['denots'], 3)}")
-    return (
-        f"Try other systems, too. On equal terms the best are, by their means, on {'; '.join(parts)}." if parts else ""
-    )
+    return words("; ".join(parts)) if parts else ""
 
 
 def _with_numbers(evidence: Evidence, places: Sequence[tuple[str, str, str]], words: Callable[..., str]) -> str:

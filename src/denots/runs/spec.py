@@ -44,7 +44,8 @@ class RunSpec:
 
     seed: of initial weights and batches; the data set has its own.
     protocol: "paper" follows the published numbers, "fair" what a careful referee would ask for
-        where the two differ. Among the data sets, only the gaps of uwgl and insect-sound differ.
+        where the two differ, "best" trains all systems so with the best known recipe. Among the data
+        sets, only the gaps of uwgl and insect-sound differ.
     target: how numbers are learnt; records that do not say it have standardised ones.
     """
 
