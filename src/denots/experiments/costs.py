@@ -18,6 +18,7 @@ FIELDS = ("none", "relu", "tanh")
 TIMED = {
     **{dataset: [*MAIN, *FIELDS, "constant", "last-value"] for dataset in JUDGED_ON},
     "sine-2": [*FIELDS, "sync", *FORECASTING["pendulum-angles"], "last-value"],
+    **{dataset: [*FORECASTING[dataset], "last-value"] for dataset in ("pendulum-angles", "pendulum-angles-regular")},
 }
 
 
