@@ -33,7 +33,7 @@ class RunningGRU(RowReader):
         super().__init__(channels, static_size, config.state_size)
 
     def add_core(self) -> None:
-        self.core = nn.GRU(self.intake.read, self.states, batch_first=True)
+        self.cell = nn.GRU(self.intake.read, self.states, batch_first=True)
 
     def encoder(self) -> running_gru.RunningGRU:
         return running_gru.RunningGRU.restore(self.intake.observed, self.arrays())
@@ -53,7 +53,7 @@ class RunningGRU(RowReader):
         self, values: Float[Tensor, "N D"], offsets: Int[Tensor, " n_plus_1"], start: Float[Tensor, "n H"]
     ) -> Float[Tensor, "N H"]:
         """The state after each row."""
-        w_in, w_state, b_in, b_state = self.core.parameters()
+        w_in, w_state, b_in, b_state = self.cell.parameters()
         order = offsets.diff().argsort(descending=True, stable=True)
         return native_layer.run(
             "gru",

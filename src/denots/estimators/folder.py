@@ -101,7 +101,9 @@ def load_estimator(folder: str | os.PathLike[str]) -> SeriesEstimator:
     except InvalidFolder:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, DenotsError) as error:
-        raise InvalidFolder(f"{root}: {DESCRIPTION} does not describe a model of this package ({error}).") from error
+        raise InvalidFolder(
+            f"{root}: {DESCRIPTION} does not describe a model of this version of the package; if another wrote it, fit it again ({error})."
+        ) from error
 
 
 def _description(estimator: SeriesEstimator, state: State) -> dict[str, Any]:

@@ -17,11 +17,11 @@ class RunningGRU(RowReader):
 
     @classmethod
     def restore(cls, channels: int, weights: Mapping[str, FloatArray]) -> "RunningGRU":
-        return cls(weights, RowIntake.restore(weights, channels, dtype=weights["core.weight_hh_l0"].dtype))
+        return cls(weights, RowIntake.restore(weights, channels, dtype=weights["cell.weight_hh_l0"].dtype))
 
     @property
     def states(self) -> int:
-        return self.weights["core.weight_hh_l0"].shape[1]
+        return self.weights["cell.weight_hh_l0"].shape[1]
 
     def after_rows(self, rows: Rows, start: FloatArray) -> FloatArray:
         lengths = np.diff(rows.offsets)
@@ -50,7 +50,7 @@ class RunningGRU(RowReader):
         return (1 - z) * np.tanh(read[:, new] + _sigmoid(read[:, reset] + kept[:, reset]) * kept[:, new]) + z * h
 
     def _product(self, x: FloatArray, part: str) -> FloatArray:
-        return kernels.linear_rows(x, self.weights[f"core.weight_{part}_l0"], self.weights[f"core.bias_{part}_l0"])
+        return kernels.linear_rows(x, self.weights[f"cell.weight_{part}_l0"], self.weights[f"cell.bias_{part}_l0"])
 
 
 def _sigmoid(x: FloatArray) -> FloatArray:

@@ -29,7 +29,9 @@ def load(folder: str | os.PathLike[str]) -> RuntimeModel:
     except (InvalidFolder, NotServed):
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, DenotsError) as error:
-        raise InvalidFolder(f"{root}: {DESCRIPTION} does not describe a model of this package ({error}).") from error
+        raise InvalidFolder(
+            f"{root}: {DESCRIPTION} does not describe a model of this version of the package; if another wrote it, fit it again ({error})."
+        ) from error
 
 
 def _restored(description: dict[str, Any], arrays: dict[str, Any], place: str) -> RuntimeModel:
