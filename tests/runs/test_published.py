@@ -8,7 +8,7 @@ import pytest
 from denots.datasets import DATASETS
 from denots.errors import InvalidOption, UnknownName
 from denots.experiments.runs import name_of
-from denots.runs.published import BEST_EPOCHS, published_run
+from denots.runs.published import SETTINGS, published_run
 from denots.runs.record import RunRecord
 from denots.runs.store import RunStore
 from denots.systems import SYSTEMS, Trained
@@ -113,7 +113,7 @@ def test_the_best_protocol_changes_training_and_slopes_against_the_fair_one() ->
     fair, best = (published_run("pendulum", "denots", protocol) for protocol in ("fair", "best"))
     changed = {name for name, value in best.backbone.options.items() if fair.backbone.options[name] != value}
     assert changed == {"depth", "slopes", "initial", "ages", "method", "tolerance", "predict_tolerance"}
-    assert best.train == TrainConfig(schedule="one-cycle", max_epochs=BEST_EPOCHS)
+    assert best.train == TrainConfig(schedule="one-cycle", max_epochs=SETTINGS["pendulum"].cycle)
     assert published_run("pendulum", "tempformer", "best").train.learning_rate == 1e-3
     assert (fair.dataset, fair.target) == (best.dataset, best.target)
 
