@@ -36,8 +36,9 @@ def train(
     """Run an experiment on a built-in data set and record the result.
 
     Defaults are the published numbers of data set and backbone, under
-    protocol=paper. The record is one line of JSON in the folder; name the
-    folder of an interrupted run with --out to continue it.
+    protocol=paper; protocol=fair sets equal terms, protocol=best gives every
+    system the same good training, too. The record is one line of JSON in the
+    folder; name the folder of an interrupted run with --out to continue it.
 
       denots train dataset=bump dataset.size=60 backbone=sync train.max_epochs=2
       denots train -m dataset=sine-mix backbone=denots,none,tanh seed=0,1,2
