@@ -41,6 +41,12 @@ def test_what_was_never_run_costs_what_was_measured(tmp_path: Path) -> None:
     results.runs.add(record(slower, 0.5), ["main"])
     (gru,) = missing([EXPERIMENTS["main"]], results, Request("paper", datasets=("pendulum",), systems=("gru",)))
     assert (gru.epoch, gru.epochs) == (46.2, 1)
+    longer = record(spec("pendulum", "constant", seed=7, profile="paper"), 0.5)
+    longer.curve[:] = longer.curve * 5
+    results.runs.add(longer, ["main"])
+    both = Request("paper", datasets=("pendulum",), systems=("gru", "tempformer"))
+    epochs = {each.system: each.epochs for each in missing([EXPERIMENTS["main"]], results, both)}
+    assert epochs == {"gru": 1, "tempformer": 3}  # its own runs tell, else those of all
     best = Request("paper", "best", datasets=("pendulum",), systems=("gru",))
     (gru,) = missing([EXPERIMENTS["main"]], results, best)
     assert (gru.epoch, gru.epochs) == (None, None)  # its epochs are others

@@ -21,7 +21,7 @@ class Missing:
 
     epoch: seconds of one, as measured last, else of recorded runs, which code of the past may have made; None where nobody
         has measured it.
-    epochs: that runs on the data set have taken under the protocol, in the median; None while there are none.
+    epochs: that its runs there have taken under the protocol, in the median, else those of all systems; None while there are none.
     """
 
     dataset: str
@@ -67,11 +67,12 @@ def missing(chosen: Collection[Experiment], results: Results, request: Request) 
     found = []
     for (dataset, system), runs in wanted.items():
         made = [record for record in full if record.spec.dataset.name == dataset]
+        own = [record for record in made if name_of(record) == system]
         timed = costs.get(dataset)
         epoch = timed.get(system) if isinstance(timed, dict) else None
         if epoch is None:
-            epoch = _seconds([record for record in made if name_of(record) == system])
-        epochs = median(len(record.curve) for record in made) if made else None
+            epoch = _seconds(own)
+        epochs = median(len(record.curve) for record in own or made) if made else None
         found.append(Missing(dataset, system, len(runs), tuple(names[dataset, system]), epoch, epochs))
     return sorted(found, key=lambda each: (-each.hours, each.dataset, each.system))
 
