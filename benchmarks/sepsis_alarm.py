@@ -5,8 +5,10 @@ which counts by how much it is (row classification), from the patients of one ho
 five folds of both.
 A seventh of the training patients is held back: it ends the training and says of which score on an alarm is worth more
 than silence. Of patients without sepsis a part of the hours is learnt from, each counting for as many more (`--thin`). `blend`
-weighs all systems by their loss on what was held back, as `running-auto` does; trees, which are quick, are in it with several
-seeds (`--forests`), each with other hours of the healthy.
+weighs all systems by their loss on what was held back, as `running-auto` does; some are in it with several seeds (`--seeds`),
+each with other hours of the healthy. For another hospital it weighs them by what they say of patients who are measured in
+another way than those they learnt from: those of one hospital are dealt into two groups by which channels were seen how
+often, and each is told of by systems that have learnt from the other.
 
 FOLDER keeps the scores of every finished training and a line of JSON for it in `records.jsonl`; started again, the same
 command goes on with what is missing. `--keep` keeps the records in `benchmarks/results` and draws the page of the docs.
@@ -23,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from scipy.cluster.vq import kmeans2
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -41,6 +44,7 @@ from denots.shapes import FloatArray, IntArray
 
 TREES = "running-trees"
 SYSTEMS = (TREES, "running-gru", "running-denots")
+SEEDS = ("running-trees=2", "running-gru=2")
 BLEND, BREAK_EVEN = "blend", "break-even"
 HELD_BACK, FOLDS = 0.15, 5
 RECORDS = Path(__file__).parent / "results" / "sepsis_alarm.jsonl"
@@ -48,10 +52,17 @@ PAGE = Path(__file__).parents[1] / "docs" / "sepsis-alarm.md"
 
 
 class Split(NamedTuple):
+    """A test and what may be learnt for it.
+
+    rehearsals: such splits of what is known, each with its share of the patients and of the batches.
+    """
+
     name: str
     train: SeriesSet
     val: SeriesSet
     test: SeriesSet
+    rehearsals: "tuple[Split, ...]" = ()
+    share: float = 1.0
 
 
 class Scores(NamedTuple):
@@ -73,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--set", nargs="*", default=[], help="options of systems, such as running-trees.rounds=200")
     parser.add_argument("--patients", type=int, help="so many of each hospital, for a quick look")
-    parser.add_argument("--forests", type=int, default=3, help="seeds of running-trees in the blend")
+    parser.add_argument("--seeds", nargs="*", default=SEEDS, help="how often a system is in the blend, if not once")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", action="store_true", help="keep the records with the code, and draw their page")
     options = parser.parse_args(arguments)
@@ -88,9 +99,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found[system] = scored(split, system, options, options.seed)
             record(options.folder, split, system, found[system], options_of(system, options.set))
         if len(found) > 1:
-            seeds = range(options.seed + 1, options.seed + options.forests) if TREES in found else ()
-            more = [scored(split, TREES, options, seed) for seed in seeds]
-            record(options.folder, split, BLEND, blended(split, [*found.values(), *more]), {"forests": options.forests})
+            counts = dict(text.split("=") for text in options.seeds)
+            members = [
+                [scored(split, system, options, options.seed + number) for number in range(int(counts.get(system, 1)))]
+                for system in found
+            ]
+            rehearsed = [[scored(part, system, options, options.seed) for system in found] for part in split.rehearsals]
+            chosen = {"seeds": ", ".join(text.replace("=", " ") for text in options.seeds)}
+            record(options.folder, split, BLEND, blended(split, members, rehearsed), chosen)
     lines = read(options.folder / "records.jsonl")
     if options.keep:
         write_file_whole(RECORDS, "".join(json.dumps(line) + "\n" for line in lines).encode())
@@ -104,7 +120,15 @@ def splits(patients: int | None, seed: int) -> Iterator[Split]:
     if patients is not None:
         hospitals = {name: series.select(np.arange(patients)) for name, series in hospitals.items()}
     for here, there in (("A", "B"), ("B", "A")):
-        yield parted(f"{here}-{there}", hospitals[here], hospitals[there], seed)
+        name, known = f"{here}-{there}", hospitals[here]
+        groups = by_habit(known, seed)
+        rehearsals = [
+            parted(f"{name}-{k}", known.select(groups != k), known.select(groups == k), seed)._replace(
+                share=float((groups != k).mean())
+            )
+            for k in range(2)
+        ]
+        yield parted(name, known, hospitals[there], seed)._replace(rehearsals=tuple(rehearsals))
     both = joined([hospitals["A"], hospitals["B"]])
     every = np.arange(len(both))
     for k, held in enumerate(deal_folds(len(both), FOLDS, seed=seed, labels=ill(both))):
@@ -114,6 +138,14 @@ def splits(patients: int | None, seed: int) -> Iterator[Split]:
 def parted(name: str, known: SeriesSet, test: SeriesSet, seed: int) -> Split:
     train, val = split_rows(len(known), (1 - HELD_BACK, HELD_BACK), seed=seed, labels=ill(known))
     return Split(name, known.select(train), known.select(val), test)
+
+
+def by_habit(series: SeriesSet, seed: int) -> IntArray:
+    """Two groups of patients, by the share of hours in which each channel was seen."""
+    seen = np.sqrt(np.add.reduceat(~np.isnan(series.values), series.offsets[:-1], axis=0) / series.lengths[:, None])
+    spread = seen.std(axis=0)
+    _, groups = kmeans2((seen - seen.mean(axis=0)) / np.where(spread > 0, spread, 1.0), 2, minit="++", seed=seed)
+    return groups.astype(np.int64)
 
 
 def ill(series: SeriesSet) -> IntArray:
@@ -147,6 +179,8 @@ def learn(split: Split, system: str, options: argparse.Namespace, seed: int) -> 
     left_out = of_healthy & (rng.random(len(split.train.times)) > 1 / options.thin)
     gain, held = worth(split.train).gain, worth(split.val).gain
     chosen = options_of(system, options.set)
+    if "batches_per_epoch" in chosen:
+        chosen["batches_per_epoch"] = max(1, round(split.share * chosen["batches_per_epoch"]))
     model = RowPredictor(system, task="row-classification", options=chosen, random_state=seed, verbose=True)
     return model.fit(
         replace(split.train, row_target=np.where(left_out, np.nan, gain > 0)),
@@ -166,28 +200,45 @@ def options_of(system: str, settings: Sequence[str]) -> dict[str, Any]:
     return chosen
 
 
-def blended(split: Split, members: list[Scores]) -> Scores:
-    """Departures from the trivial answer, weighed by the loss where nobody has learnt."""
-    gain = torch.from_numpy(worth(split.val).gain)
-    truth, weight = (gain > 0).double(), gain.abs()
-    base = torch.logit((truth * weight).sum() / weight.sum())
-    val, test = (
-        [torch.logit(torch.from_numpy(scores), eps=1e-6)[:, None] - base for scores in part]
-        for part in ([member.val for member in members], [member.test for member in members])
-    )
+def blended(split: Split, members: list[list[Scores]], rehearsed: list[list[Scores]]) -> Scores:
+    """Departures from the trivial answer, the mean over seeds of each system, weighed by the loss where it has not learnt."""
+    unseen = [(split, split.val, [[one.val for one in seeds] for seeds in members])]
+    if rehearsed:
+        parts = zip(split.rehearsals, rehearsed, strict=True)
+        unseen = [(part, part.test, [[one.test] for one in scores]) for part, scores in parts]
+    told = [torch.cat([departure(part, scores[k]) for part, _, scores in unseen])[:, None] for k in range(len(members))]
+    gain = torch.cat([torch.from_numpy(worth(series).gain) for _, series, _ in unseen])
+    base = torch.cat([torch.full((len(series.times),), trivial(part)) for part, series, _ in unseen])
 
     def loss(outputs: Tensor) -> Tensor:
-        each = binary_cross_entropy_with_logits(outputs[:, 0] + base, truth, reduction="none")
-        return (each * weight).sum() / weight.sum()
+        each = binary_cross_entropy_with_logits(outputs[:, 0] + base, (gain > 0).double(), reduction="none")
+        return (each * gain.abs()).sum() / gain.abs().sum()
 
-    weights = weigh(val, loss)
+    weights = weigh(told, loss)
     console.print(f"{split.name} {BLEND}: weights {', '.join(f'{share:.2f}' for share in weights.tolist())}")
-    told = (
-        torch.sigmoid(sum(share * each[:, 0] for share, each in zip(weights.tolist(), part, strict=True)) + base)
-        for part in (val, test)
+    val, test = (
+        torch.sigmoid(
+            torch.from_numpy(weights) @ torch.stack([departure(split, scores) for scores in part]) + trivial(split)
+        )
+        for part in (
+            [[one.val for one in seeds] for seeds in members],
+            [[one.test for one in seeds] for seeds in members],
+        )
     )
-    seconds, cpu_seconds = (sum(times) for times in zip(*((m.seconds, m.cpu_seconds) for m in members), strict=True))
-    return Scores(*(scores.numpy() for scores in told), seconds, cpu_seconds)
+    trainings = [one for scores in (*members, *rehearsed) for one in scores]
+    seconds, cpu_seconds = (sum(times) for times in zip(*((m.seconds, m.cpu_seconds) for m in trainings), strict=True))
+    return Scores(val.numpy(), test.numpy(), seconds, cpu_seconds)
+
+
+def departure(split: Split, scores: list[FloatArray]) -> Tensor:
+    """How far the mean of some scores is from the trivial answer, as log-odds."""
+    return torch.logit(torch.from_numpy(np.stack(scores)).double(), eps=1e-6).mean(dim=0) - trivial(split)
+
+
+def trivial(split: Split) -> float:
+    """The log-odds of an alarm that is worth it, by what was held back."""
+    gain = worth(split.val).gain
+    return float(np.log(gain[gain > 0].sum() / -gain[gain < 0].sum()))
 
 
 def record(folder: Path, split: Split, system: str, scores: Scores, chosen: dict[str, Any]) -> None:
@@ -246,22 +297,23 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
 
 
 def set_for(lines: Sequence[dict[str, Any]]) -> list[str]:
-    """The options that were set for each training, where there are any."""
-    return [
-        f"- {line['system']}, {line['split']}: " + ", ".join(f"{k}={v}" for k, v in line["options"].items())
-        for line in lines
-        if line.get("options")
-    ]
+    """The options that were set for trainings, where there are any, and for which splits."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for line in sorted(lines, key=lambda line: str(line["split"])):
+        if line.get("options"):
+            text = ", ".join(f"{k}={v}" for k, v in line["options"].items())
+            names.setdefault((line["system"], text), []).append(line["split"])
+    return [f"- {system}, {', '.join(of)}: {text}" for (system, text), of in names.items()]
 
 
 def made_before(lines: Sequence[dict[str, Any]]) -> str:
     """What is to be known of records that older code has left."""
-    names = sorted({line["split"] for line in lines if line.get("alarm from") != BREAK_EVEN})
+    names = sorted(line["split"] for line in lines if "forests" in line["options"])
     if not names:
         return ""
     return f"""
-{" and ".join(names)} were recorded by earlier code: trees had other defaults, and the alarm rang from the score that was best on the patients
-held back.
+{", ".join(names)} were recorded by earlier code: the GRU did not read rows by their logarithm, and every forest had a weight of its own in
+the blend.
 """
 
 
@@ -273,7 +325,8 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
 The task of the PhysioNet/CinC Challenge 2019 on its public patients, with its normalised utility: 0 for no alarm at all, 1 for the best
 ones. Each system is trained on patients of one hospital and judged on those of the other (A-B, B-A), and in five folds of both. The
 alarm rings where scores, calibrated on held-back training patients, say that it is worth more than silence; the blend weighs the systems by their loss there, as
-`running-auto` does. Empty cells were not measured. Minutes are processor time of the longest training.
+`running-auto` does. For another hospital it weighs them by their loss on patients who are measured in another way than those they learnt from:
+the training hospital is dealt into two groups, and each is told of by what has learnt from the other. Empty cells were not measured. Minutes are processor time of the longest training.
 
 {table(lines)}
 {made_before(lines)}
